@@ -1,0 +1,31 @@
+# LibTorch from the wheel that scripts/setup put into RT_VENV, and NCCL where the toolkit is.
+# Targets: rt_torch (CPU LibTorch with c10d and Gloo). RT_HAVE_TORCH and RT_HAVE_NCCL say what there is.
+set(RT_VENV ${CMAKE_SOURCE_DIR}/build/venv CACHE PATH "The Python environment with the torch wheel (scripts/setup makes it)")
+set(RT_HAVE_TORCH OFF)
+set(RT_HAVE_NCCL OFF)
+if(RT_TORCH STREQUAL "OFF")
+  return()
+endif()
+
+file(GLOB RT_SITE_PACKAGES ${RT_VENV}/lib/python3*/site-packages)
+set(torch_root ${RT_SITE_PACKAGES}/torch)
+if(NOT EXISTS ${torch_root}/lib/libtorch_cpu.so)
+  if(RT_TORCH STREQUAL "ON")
+    message(FATAL_ERROR "LibTorch was not found in ${RT_VENV}. Run scripts/setup, or give -DRT_VENV=FOLDER, or -DRT_TORCH=OFF.")
+  endif()
+  message(STATUS "LibTorch: not in ${RT_VENV} (scripts/setup installs it); what needs it is left out")
+  return()
+endif()
+set(RT_HAVE_TORCH ON)
+
+foreach(library c10 torch_cpu)
+  add_library(rt_${library} SHARED IMPORTED)
+  set_target_properties(rt_${library} PROPERTIES IMPORTED_LOCATION ${torch_root}/lib/lib${library}.so)
+endforeach()
+add_library(rt_torch INTERFACE)
+target_include_directories(rt_torch SYSTEM INTERFACE ${torch_root}/include ${torch_root}/include/torch/csrc/api/include)
+target_compile_definitions(rt_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
+target_link_libraries(rt_torch INTERFACE rt_torch_cpu rt_c10 Threads::Threads)
+# libtorch_cpu finds libcudart and libcupti by its own rpath, in the wheels beside it.
+target_link_options(rt_torch INTERFACE -Wl,--allow-shlib-undefined)
+message(STATUS "LibTorch: ${torch_root}")

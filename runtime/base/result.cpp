@@ -1,0 +1,27 @@
+#include "rt/runtime/base/result.h"
+
+#include <cstring>
+
+namespace rt {
+
+const char* to_string(Code code) {
+  switch (code) {
+    case Code::Invalid: return "Invalid";
+    case Code::NotFound: return "NotFound";
+    case Code::Unavailable: return "Unavailable";
+    case Code::NotSent: return "NotSent";
+    case Code::MaybeRan: return "MaybeRan";
+    case Code::Failed: return "Failed";
+    case Code::Deadline: return "Deadline";
+    case Code::Refused: return "Refused";
+    case Code::Corrupt: return "Corrupt";
+    case Code::System: return "System";
+  }
+  return "?";
+}
+
+Error system_error(std::string what, int number) {
+  return {Code::System, std::move(what) + ": " + std::strerror(number)};
+}
+
+}  // namespace rt

@@ -1,0 +1,62 @@
+@0xd6b3e0a7c5f14e21;
+# What the tuner says to a rank of a trial. Spoken between two programs: rtctl (the tuner) and the job program (a rank),
+# so it is fixed here and carries a version; all else between actors is compared by method table within one program.
+#
+# A rank is an actor of class "rt.trial". Its methods, by name: setup, step, save, stop. Each takes one of these
+# structs and answers with one. A method that throws fails the call with its text.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("rt::wire");
+
+const trialVersion :UInt32 = 1;
+
+struct TrialSetup {
+  version @0 :UInt32;
+  trainable @1 :Text;        # name in the job program's table; empty for a program in any language
+  trialId @2 :Text;
+  rank @3 :UInt32;
+  size @4 :UInt32;
+  generation @5 :UInt32;
+  seed @6 :UInt64;
+  parameters @7 :Text;       # a JSON object
+  directory @8 :Text;        # the trial's folder, which exists
+  restore @9 :Text;          # checkpoint folder to go on from; empty: from the start
+  step @10 :UInt64;          # the step of `restore`; 0 from the start
+  argv @11 :List(Text);      # of a program in any language; empty for a trainable
+  environment @12 :List(Text);  # NAME=VALUE, added to such a program's
+  gpus @13 :List(Text);      # UUIDs
+  threads @14 :UInt32;
+  cpuset @15 :List(UInt32);
+}
+
+struct TrialReady {
+  pid @0 :UInt32;
+}
+
+struct TrialStep {
+  step @0 :UInt64;           # the step that is asked for; a program in any language counts for itself
+}
+
+# A report. `finished` without metrics: the program ended by itself, all well.
+struct TrialReport {
+  step @0 :UInt64;
+  metrics @1 :Text;          # a JSON object of numbers
+  finished @2 :Bool;
+  checkpoint @3 :Text;       # a folder below the trial's, complete, that a program named in its report
+}
+
+struct TrialSave {
+  directory @0 :Text;        # exists; each rank writes its files into it and fsyncs them
+}
+
+struct TrialSaved {
+}
+
+struct TrialStop {
+  deadlineMs @0 :UInt64;     # a program in any language gets the stop file, after this SIGTERM, then SIGKILL
+}
+
+struct TrialStopped {
+  checkpoint @0 :Text;       # the last checkpoint that a program named on its way out, if any
+  step @1 :UInt64;
+}

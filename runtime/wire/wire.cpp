@@ -1,0 +1,1 @@
+// Generated code of the schemas lands in this library.
