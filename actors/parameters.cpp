@@ -9,50 +9,50 @@
 namespace rt {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-std::optional<json> find(const std::string& text, std::string_view name) {
-  json value = json::parse(text);
+std::optional<Json> find(const std::string& text, std::string_view name) {
+  Json value = Json::parse(text);
   // A name may itself hold dots (W&B allows model.layers-2), so the whole name is looked for first.
   if (const auto whole = value.find(std::string(name)); whole != value.end()) return *whole;
   while (true) {
     const auto dot = name.find('.');
     const auto it = value.is_object() ? value.find(std::string(name.substr(0, dot))) : value.end();
     if (!value.is_object() || it == value.end()) return std::nullopt;
-    json next = *it;
+    Json next = *it;
     value = std::move(next);
     if (dot == std::string_view::npos) return value;
     name.remove_prefix(dot + 1);
   }
 }
 
-json require(const std::string& text, std::string_view name) {
+Json require(const std::string& text, std::string_view name) {
   if (auto value = find(text, name)) return *std::move(value);
   throw Exception({Code::Invalid, "parameter '" + std::string(name) + "' is not in this trial's parameters " + text +
                                       "; add it to the sweep file's parameters"});
 }
 
-[[noreturn]] void wrong_type(std::string_view name, const json& value, const char* wanted) {
+[[noreturn]] void wrong_type(std::string_view name, const Json& value, const char* wanted) {
   throw Exception({Code::Invalid, "parameter '" + std::string(name) + "' is " + value.dump() + ", wanted " + wanted});
 }
 
 }  // namespace
 
 Parameters::Parameters(std::string text) : json_(std::move(text)) {
-  if (!json::accept(json_) || !json::parse(json_).is_object())
+  if (!Json::accept(json_) || !Json::parse(json_).is_object())
     throw Exception({Code::Invalid, "parameters must be a JSON object, seen: " + json_});
 }
 
 bool Parameters::has(std::string_view name) const { return find(json_, name).has_value(); }
 
 double Parameters::number(std::string_view name) const {
-  const json value = require(json_, name);
+  const Json value = require(json_, name);
   if (!value.is_number()) wrong_type(name, value, "a number");
   return value.get<double>();
 }
 
 std::int64_t Parameters::integer(std::string_view name) const {
-  const json value = require(json_, name);
+  const Json value = require(json_, name);
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number() || std::floor(value.get<double>()) != value.get<double>())
     wrong_type(name, value, "a whole number");
@@ -60,13 +60,13 @@ std::int64_t Parameters::integer(std::string_view name) const {
 }
 
 bool Parameters::boolean(std::string_view name) const {
-  const json value = require(json_, name);
+  const Json value = require(json_, name);
   if (!value.is_boolean()) wrong_type(name, value, "true or false");
   return value.get<bool>();
 }
 
 std::string Parameters::text(std::string_view name) const {
-  const json value = require(json_, name);
+  const Json value = require(json_, name);
   if (!value.is_string()) wrong_type(name, value, "text");
   return value.get<std::string>();
 }
