@@ -1,0 +1,54 @@
+#pragma once
+// Actor<T>: a handle to an actor of class T. A value: copied freely, passed to other actors, kept in structs. It keeps
+// nothing alive; a call through it after the actor's death fails and says what the actor died of.
+
+#include <memory>
+#include <utility>
+
+#include "rt/actors/client.h"
+#include "rt/actors/future.h"
+#include "rt/actors/method_table.h"
+
+namespace rt {
+
+template <class T>
+class Actor {
+ public:
+  Actor() = default;
+  Actor(detail::Client* client, ActorId id) : client_(client), id_(id) {}
+
+  // counter.call<&Counter::add>(5): runs in the actor, in the order in which this process called it.
+  template <auto M, class... Args>
+  auto call(Args&&... args) const {
+    using Traits = typename detail::Method<M>::Traits;
+    static_assert(std::is_base_of_v<typename Traits::Class, T>, "the method is of another class than the actor");
+    static_assert(sizeof...(Args) == std::tuple_size_v<typename Traits::Arguments>,
+                  "the method takes another number of arguments");
+    static_assert(std::is_constructible_v<typename Traits::Arguments, Args&&...>,
+                  "an argument doesn't convert to what the method takes");
+    (void)detail::Method<M>::registered;
+    if (!client_)
+      throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
+    const typename Traits::Arguments arguments(std::forward<Args>(args)...);
+    Encoder to;
+    encode(to, arguments);
+    return Future<typename Traits::Result>(client_->call(id_, detail::Method<M>::name, to.take()));
+  }
+
+  ActorId id() const { return id_; }
+  explicit operator bool() const { return client_ != nullptr; }
+
+  // Ends the actor and all processes below it. Calls under way fail with MaybeRan.
+  void kill() const { client_->kill(id_); }
+
+  void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }
+  static Actor rt_decode(Decoder& from) {
+    return {static_cast<detail::Client*>(from.context()), decode<ActorId>(from)};
+  }
+
+ private:
+  detail::Client* client_ = nullptr;  // the process's own, which outlives its handles' use
+  ActorId id_ = 0;
+};
+
+}  // namespace rt

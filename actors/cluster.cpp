@@ -1,0 +1,63 @@
+#include "rt/actors/cluster.h"
+
+#include <atomic>
+#include <filesystem>
+
+#include "rt/actors/cluster_parts.h"
+#include "rt/actors/warm_up.h"
+#include "rt/actors/worker.h"
+#include "rt/runtime/node/fork_server.h"
+
+namespace rt {
+
+Cluster::Cluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Cluster::Cluster(Cluster&&) noexcept = default;
+Cluster& Cluster::operator=(Cluster&&) noexcept = default;
+Cluster::~Cluster() = default;
+
+detail::Client& Cluster::client() { return *parts_->client; }
+
+void Cluster::on_death(std::function<void(const ActorDeath&)> handler) { client().on_death(std::move(handler)); }
+
+Result<ClusterTotals> Cluster::totals() { return client().totals(); }
+
+ActorId Cluster::spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments) {
+  return client().spawn({.class_name = std::string(class_name),
+                         .arguments = std::move(arguments),
+                         .program = parts_->program.path,
+                         .program_hash = parts_->program.hash,
+                         .name = std::string(options.name),
+                         .directory = std::filesystem::current_path().string(),
+                         .log = std::string(options.log),
+                         .cpus = options.cpus,
+                         .gpus = options.gpus,
+                         .max_restarts = options.max_restarts});
+}
+
+Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptions& options, const std::string& program) {
+  auto parts = std::make_unique<Parts>();
+  RT_TRY(embedded, Embedded::start(options));
+  parts->embedded = std::move(embedded);
+  RT_TRY(copy, copy_program(program, parts->embedded->folder().path()));
+  parts->program = std::move(copy);
+  RT_TRY(client, detail::Client::start({.agent_fd = parts->embedded->take_agent_fd()}));
+  parts->client = std::move(client);
+  return parts;
+}
+
+Cluster connect(int, char**, ConnectOptions options) {
+  detail::serve_if_worker();
+  auto parts = Cluster::Parts::start(options, "/proc/self/exe").get();
+  Embedded* const embedded = parts->embedded.get();
+  // Half a cluster is of no use: what still runs is killed; calls have failed with Unavailable by then.
+  parts->client->on_agent_lost([embedded] { embedded->kill_everything(); });
+  return Cluster(std::move(parts));
+}
+
+void detail::serve_if_worker() {
+  if (!is_fork_server()) return;
+  const std::string start_worker = serve_forks(run_warm_ups);
+  run_worker(start_worker);
+}
+
+}  // namespace rt

@@ -1,0 +1,22 @@
+#pragma once
+// What a Cluster owns. For the library's own drivers (rtctl) as well, which need more than people's programs do.
+
+#include <memory>
+
+#include "rt/actors/client.h"
+#include "rt/actors/cluster.h"
+#include "rt/actors/embedded.h"
+#include "rt/actors/program_copy.h"
+
+namespace rt {
+
+struct Cluster::Parts {
+  // Starts a cluster inside this process. `program`: what its workers run.
+  static Result<std::unique_ptr<Parts>> start(const ConnectOptions& options, const std::string& program);
+
+  std::unique_ptr<Embedded> embedded;      // ends last
+  JobProgram program;
+  std::shared_ptr<detail::Client> client;  // ends first
+};
+
+}  // namespace rt

@@ -1,0 +1,40 @@
+#pragma once
+// Embedded: a cluster inside a program: two rtd, head and node, started by the driver and ending with it.
+//
+// Owner: rt::Cluster. Each rtd holds the other end of a socket to this process: when the driver is gone, however it
+// ended, they kill all process trees and end. The destructor waits for that, and kills what doesn't obey.
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "rt/actors/run_folder.h"
+
+namespace rt {
+
+struct ConnectOptions;
+
+class Embedded {
+ public:
+  static Result<std::unique_ptr<Embedded>> start(const ConnectOptions& options);
+  ~Embedded();
+
+  const RunFolder& folder() const { return folder_; }
+  int take_agent_fd();   // the socket to the agent, once
+  void kill_everything();  // after an rtd was lost: nothing that this run started is alive when it returns
+
+ private:
+  explicit Embedded(RunFolder folder) : folder_(std::move(folder)) {}
+  Status start_head();
+  Status start_node(const ConnectOptions& options);
+
+  RunFolder folder_;
+  int head_fd_ = -1, agent_fd_ = -1;
+  pid_t head_ = 0, node_ = 0;
+};
+
+// Where rtd is: RT_RTD, beside this executable, where this library was built, in PATH.
+Result<std::string> find_rtd();
+
+}  // namespace rt

@@ -1,0 +1,48 @@
+#pragma once
+// Mailbox: the calls that wait for a worker's actor, in the order in which they arrived.
+//
+// Owner: the worker's main. Threads: its own I/O thread puts, the main thread takes. Bounded: over `max_letters` a call
+// is answered at once with Outcome::Full, and doesn't run.
+
+#include <boost/asio/io_context.hpp>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "rt/runtime/net/unix_socket.h"
+#include "rt/runtime/wire/call.h"
+
+namespace rt::detail {
+
+class Mailbox {
+ public:
+  struct Letter {
+    std::shared_ptr<Transport> from;
+    wire::CallHeader header;
+    std::string arguments;
+  };
+
+  Mailbox(std::uint64_t actor, std::uint32_t incarnation, std::size_t max_letters = 100000);
+  ~Mailbox();
+  Status open(const std::string& address);  // listens there
+  Letter take();                            // waits
+
+ private:
+  void welcome(std::shared_ptr<Transport> caller);
+  void put(const std::shared_ptr<Transport>& caller, const Frame& frame);
+
+  const std::uint64_t actor_;
+  const std::uint32_t incarnation_;
+  const std::size_t max_letters_;
+  boost::asio::io_context io_{1};
+  std::unique_ptr<UnixListener> listener_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<Letter> letters_;
+  std::thread thread_;
+};
+
+}  // namespace rt::detail

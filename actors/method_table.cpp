@@ -1,0 +1,40 @@
+#include "rt/actors/method_table.h"
+
+#include <map>
+#include <string>
+
+namespace rt::detail {
+namespace {
+
+struct Tables {
+  std::map<std::string, Construct, std::less<>> classes;
+  std::map<std::uint64_t, Invoke> methods;
+};
+
+// Filled by static initialisers, constant once main has begun: DESIGN's one exception to 'no singletons'.
+Tables& tables() {
+  static Tables all;
+  return all;
+}
+
+}  // namespace
+
+bool register_class(std::string_view name, Construct construct) {
+  return tables().classes.emplace(name, construct).second;
+}
+
+bool register_method(std::string_view name, Invoke invoke) {
+  return tables().methods.emplace(wire::method_hash(name), invoke).second;
+}
+
+Construct find_class(std::string_view name) {
+  const auto it = tables().classes.find(name);
+  return it == tables().classes.end() ? nullptr : it->second;
+}
+
+Invoke find_method(std::uint64_t hash) {
+  const auto it = tables().methods.find(hash);
+  return it == tables().methods.end() ? nullptr : it->second;
+}
+
+}  // namespace rt::detail

@@ -1,0 +1,35 @@
+#pragma once
+// The run folder of a cluster: sockets, logs, the head's journal. One a user and a cluster, in /tmp/rt-UID (or below
+// RT_RUN_DIR), mode 0700, locked by the driver as long as it lives.
+//
+// What a kill of everything at once leaves behind is swept by the next start: a folder whose lock is free is dead; the
+// processes that carry its mark are killed, then it is removed.
+
+#include <string>
+
+#include "rt/runtime/base/result.h"
+
+namespace rt {
+
+class RunFolder {
+ public:
+  // Sweeps dead runs, then makes a new folder. Code::Refused where the parent folder is another user's.
+  static Result<RunFolder> create();
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&&) = delete;
+  ~RunFolder();  // removes the folder
+
+  const std::string& path() const { return path_; }
+  const std::string& id() const { return id_; }
+  std::string mark() const { return "RT_RUN=" + id_; }  // in the environment of all that the run starts
+
+ private:
+  RunFolder(std::string path, std::string id, int lock) : path_(std::move(path)), id_(std::move(id)), lock_(lock) {}
+  std::string path_, id_;
+  int lock_ = -1;
+};
+
+// Kills what is left of a run that has ended, by its id. Returns how many processes there were.
+int sweep_run(const std::string& id);
+
+}  // namespace rt

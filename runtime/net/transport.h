@@ -1,0 +1,48 @@
+#pragma once
+// Transport: a connection that carries frames in order, whole, both ways. One interface for Unix sockets and, later,
+// rings and TCP; net/transport.conformance.h is what each of them must pass.
+//
+// Owner: whoever holds the shared_ptr. Threads: `send` from any thread; handlers run on the connection's executor, one
+// at a time. Bounded: what the peer doesn't read is kept up to `max_queue` bytes, then `send` says Unavailable and
+// nothing of that frame is sent; a frame over `max_frame` closes the connection.
+// Danger: a frame's body is valid only during `on_frame`; it is aligned to 8 bytes.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "rt/runtime/base/result.h"
+
+namespace rt {
+
+enum class FrameType : std::uint32_t { Control = 1, Call = 2, Reply = 3 };
+
+struct Frame {
+  FrameType type;
+  std::uint64_t route;    // on an agent's way to the head: the client that a Control is from or for; else 0
+  std::string_view body;
+};
+
+struct TransportLimits {
+  std::size_t max_frame = std::size_t{256} << 20;
+  std::size_t max_queue = std::size_t{512} << 20;
+};
+
+class Transport {
+ public:
+  struct Handlers {
+    std::function<void(const Frame&)> on_frame;
+    std::function<void(const Error&)> on_close;  // once; never after close()
+  };
+
+  virtual ~Transport() = default;
+  virtual void start(Handlers handlers) = 0;
+
+  // The body is `head` followed by `tail`. NotSent when the connection is closed, Unavailable when its queue is full.
+  virtual Status send(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail = {}) = 0;
+
+  virtual void close() = 0;  // frames not yet written are dropped; on_close isn't called
+};
+
+}  // namespace rt

@@ -1,0 +1,31 @@
+#pragma once
+// Unix sockets as a Transport, and the listener that accepts them. Frames are a 16-byte header (size, type, route), the
+// body, and zeros up to a multiple of 8.
+//
+// A peer of another user is refused (SO_PEERCRED), a header that makes no sense closes the connection. Memory for a
+// frame grows with the bytes that have arrived, never with what a header claims.
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rt/runtime/net/transport.h"
+
+namespace rt {
+
+// Takes `fd` over: a connected stream socket.
+std::shared_ptr<Transport> make_unix_transport(boost::asio::io_context& io, int fd, TransportLimits limits = {});
+
+Result<std::shared_ptr<Transport>> connect_unix(boost::asio::io_context& io, const std::string& path,
+                                                TransportLimits limits = {});
+
+// Accepts until it is destroyed; removes the socket's file then. Code::Invalid for a path over 107 bytes.
+class UnixListener {
+ public:
+  using OnAccept = std::function<void(std::shared_ptr<Transport>)>;
+  static Result<std::unique_ptr<UnixListener>> open(boost::asio::io_context& io, std::string path, OnAccept on_accept);
+  virtual ~UnixListener() = default;
+};
+
+}  // namespace rt

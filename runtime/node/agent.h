@@ -1,0 +1,80 @@
+#pragma once
+// Agent: a node's rtd. Starts, watches and kills processes; carries its clients' requests to the head and back.
+//
+// Thread: one event loop. It decides nothing about resources: the head does. It keeps no state that a restart needs.
+// Life: ends when its head is gone, or, embedded, when the driver that started it is gone; in both cases every process
+// tree below it is dead before it ends.
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rt/runtime/net/transport.h"
+#include "rt/runtime/net/unix_socket.h"
+#include "rt/runtime/node/fork_server_link.h"
+#include "rt/runtime/wire/control.capnp.h"
+
+namespace rt {
+
+struct AgentOptions {
+  std::string run_folder;            // holds node.sock, head.sock, actors/, logs/
+  std::string mark;                  // "RT_RUN=..." in the environment of all that this run starts
+  std::vector<int> cores;            // as in wire::NodeFacts
+  std::vector<std::string> gpus;
+  int driver_fd = -1;                // embedded: the socket to the driver that started this agent
+};
+
+class Agent {
+ public:
+  Agent(boost::asio::io_context& io, AgentOptions options);
+  Status start();  // connects to the head, listens for clients; then run `io`
+  void stop();     // kills all trees and stops `io`
+
+ private:
+  using ClientId = std::uint64_t;
+  struct Worker {
+    std::uint64_t actor = 0;
+    std::uint32_t incarnation = 0;
+    pid_t pid = 0;        // 0: not forked yet
+    bool kill_asked = false;
+    std::string program;  // key of its fork server
+    std::string log, address;
+  };
+
+  void welcome(std::shared_ptr<Transport> transport);
+  ClientId on_hello(const std::shared_ptr<Transport>& transport, wire::Control::Reader control);  // 0: refused
+  void refuse_hello(const std::shared_ptr<Transport>& transport, wire::Control::Reader control);
+  void on_client_frame(ClientId client, const Frame& frame);
+  void on_client_closed(ClientId client);
+  void on_head_frame(const Frame& frame);
+
+  void start_worker(wire::StartWorker::Reader start);
+  void kill_worker(std::uint64_t actor, std::uint32_t incarnation);
+  Result<ForkServerLink*> fork_server_of(wire::Program::Reader program);
+  void on_forked(wire::Forked::Reader forked);
+  void on_exited(pid_t pid, int status);
+  void on_fork_server_lost(const std::string& key, const Error& error);
+  void report_death(const Worker& worker, const std::string& cause, int exit_code, int signal);
+
+  template <class Fill>
+  void send_head(Fill&& fill);
+
+  boost::asio::io_context& io_;
+  const AgentOptions options_;
+  std::shared_ptr<Transport> head_;
+  std::unique_ptr<UnixListener> listener_;
+  std::uint32_t node_ = 0;
+  ClientId next_client_ = 0;
+  std::map<ClientId, std::shared_ptr<Transport>> clients_;
+  ClientId driver_ = 0;
+  std::map<std::string, std::unique_ptr<ForkServerLink>> fork_servers_;
+  std::map<std::uint64_t, Worker> workers_;     // by actor
+  std::map<pid_t, std::uint64_t> actor_of_pid_;
+  int logs_ = 0;
+};
+
+}  // namespace rt

@@ -1,0 +1,84 @@
+// rtd: a head or a node of a cluster. People don't call it: rt::connect and rtctl do.
+//
+//   rtd head --run FOLDER [--driver-fd 3]
+//   rtd node --run FOLDER --mark RT_RUN=ID [--driver-fd 3] [--cpus N] [--simulate-gpus N]
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "rt/runtime/base/log.h"
+#include "rt/runtime/device/cpus.h"
+#include "rt/runtime/device/gpus.h"
+#include "rt/runtime/head/server.h"
+#include "rt/runtime/node/agent.h"
+
+namespace {
+
+struct Arguments {
+  std::string run, mark;
+  int driver_fd = -1;
+  int cpus = 0;            // 0: what this machine has
+  int simulated_gpus = 0;  // 0: what this machine has
+};
+
+int fail(const rt::Error& error) {
+  rt::log::error("{}", error.message);
+  return 1;
+}
+
+int run_head(const Arguments& arguments) {
+  boost::asio::io_context io(1);
+  const auto head = rt::HeadServer::open(io, {.run_folder = arguments.run, .driver_fd = arguments.driver_fd});
+  if (!head) return fail(head.error());
+  io.run();
+  return 0;
+}
+
+// Slots: the machine's cores, or as many as the user said, each with a core while there are as many.
+std::vector<int> slots(int wanted) {
+  const std::vector<int> cores = rt::device::usable_cpus().cores;
+  if (wanted <= 0 || wanted == static_cast<int>(cores.size())) return cores;
+  return std::vector<int>(static_cast<std::size_t>(wanted), -1);
+}
+
+std::vector<std::string> gpus(int simulated) {
+  std::vector<std::string> uuids;
+  for (int i = 0; i < simulated; ++i) uuids.push_back("simulated-" + std::to_string(i));
+  if (simulated == 0)
+    for (const auto& gpu : rt::device::find_gpus().gpus) uuids.push_back(gpu.uuid);
+  return uuids;
+}
+
+int run_node(const Arguments& arguments) {
+  boost::asio::io_context io(1);
+  rt::Agent agent(io, {.run_folder = arguments.run,
+                       .mark = arguments.mark,
+                       .cores = slots(arguments.cpus),
+                       .gpus = gpus(arguments.simulated_gpus),
+                       .driver_fd = arguments.driver_fd});
+  if (const auto started = agent.start(); !started) return fail(started.error());
+  io.run();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app{"A head or a node of an rt cluster; started by rt::connect and rtctl, not by hand."};
+  app.require_subcommand(1);
+  Arguments arguments;
+  CLI::App* head = app.add_subcommand("head", "The cluster's state machine and its journal");
+  CLI::App* node = app.add_subcommand("node", "A node's agent");
+  for (CLI::App* command : {head, node}) {
+    command->add_option("--run", arguments.run, "The run folder: sockets, logs, the head's journal")->required();
+    command->add_option("--driver-fd", arguments.driver_fd, "End when the other end of this socket closes");
+  }
+  node->add_option("--mark", arguments.mark, "NAME=VALUE in the environment of all that this run starts")->required();
+  node->add_option("--cpus", arguments.cpus, "CPU slots, the user's own word");
+  node->add_option("--simulate-gpus", arguments.simulated_gpus, "GPU slots that aren't there, the user's own word");
+  CLI11_PARSE(app, argc, argv);
+  return head->parsed() ? run_head(arguments) : run_node(arguments);
+}

@@ -1,0 +1,31 @@
+#pragma once
+// The header of a call and of its reply, on a direct connection between two processes. 64 bytes, then the arguments or
+// the result. A method is known by the 64-bit FNV-1a hash of its name.
+
+#include <cstdint>
+#include <string_view>
+
+namespace rt::wire {
+
+enum class Outcome : std::uint32_t { Returned = 0, Threw = 1, UnknownMethod = 2, Full = 3 };
+
+struct CallHeader {
+  std::uint64_t actor = 0;
+  std::uint32_t incarnation = 0;
+  Outcome outcome = Outcome::Returned;  // of a reply
+  std::uint64_t sequence = 0;           // joins a reply to its call; 0: one way
+  std::uint64_t method = 0;
+  std::int64_t deadline_ns = 0;         // CLOCK_MONOTONIC; 0: none
+  std::uint64_t chain = 0;              // the call that this one is made for
+  std::uint64_t size = 0;               // bytes that follow
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(CallHeader) == 64);
+
+constexpr std::uint64_t method_hash(std::string_view name) {
+  std::uint64_t hash = 14695981039346656037ull;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return hash;
+}
+
+}  // namespace rt::wire

@@ -1,0 +1,215 @@
+#pragma once
+// The codec for C++ values: what an actor's method takes and returns, as bytes.
+//
+// Scalars, enums, strings, std::optional, variant, pair, tuple, array, vector, map, set, chrono durations, paths, and
+// plain aggregates of these (up to 100 fields, by Boost.PFR) need nothing. Another class gives two members:
+//   void rt_encode(rt::Encoder&) const;  static T rt_decode(rt::Decoder&);
+// A type that is none of these fails to compile and is named.
+//
+// Bytes are the machine's own (little endian): both ends are one program, or agree by a fingerprint. Decoding checks
+// every length against what is there, so hostile bytes end in rt::Exception (Code::Corrupt), never in memory they claim.
+
+#include <array>
+#include <boost/pfr/core.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "rt/runtime/base/result.h"
+
+namespace rt {
+
+class Encoder {
+ public:
+  void raw(const void* from, std::size_t size) { bytes_.append(static_cast<const char*>(from), size); }
+  void size(std::uint64_t value) { raw(&value, sizeof value); }
+  const std::string& bytes() const { return bytes_; }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+class Decoder {
+ public:
+  // `context`: what handles need to come to life in this process; the process's client.
+  explicit Decoder(std::string_view bytes, void* context = nullptr) : rest_(bytes), context_(context) {}
+
+  void raw(void* to, std::size_t size) {
+    need(size);
+    if (size > 0) std::memcpy(to, rest_.data(), size);
+    rest_.remove_prefix(size);
+  }
+  // A count of elements that take at least `least` bytes each.
+  std::uint64_t size(std::size_t least) {
+    std::uint64_t value = 0;
+    raw(&value, sizeof value);
+    if (least > 0 && value > rest_.size() / least) corrupt();
+    return value;
+  }
+  std::string_view bytes(std::size_t size) {
+    need(size);
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+  std::size_t left() const { return rest_.size(); }
+  void* context() const { return context_; }
+  [[noreturn]] static void corrupt() { throw Exception({Code::Corrupt, "damaged arguments or result"}); }
+
+ private:
+  void need(std::size_t size) const {
+    if (size > rest_.size()) corrupt();
+  }
+  std::string_view rest_;
+  void* context_;
+};
+
+template <class T>
+void encode(Encoder& to, const T& value);
+template <class T>
+T decode(Decoder& from);
+
+namespace detail {
+
+template <class T, template <class...> class Template>
+inline constexpr bool is_a = false;
+template <template <class...> class Template, class... Args>
+inline constexpr bool is_a<Template<Args...>, Template> = true;
+
+template <class T>
+inline constexpr bool is_std_array = false;
+template <class T, std::size_t N>
+inline constexpr bool is_std_array<std::array<T, N>> = true;
+
+template <class T>
+inline constexpr bool is_sequence = is_a<T, std::vector> || is_a<T, std::set> || is_a<T, std::map>;
+
+template <class T>
+concept HasOwnCodec = requires(const T& value, Encoder& to, Decoder& from) {
+  value.rt_encode(to);
+  { T::rt_decode(from) } -> std::same_as<T>;
+};
+
+template <class T>
+inline constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+template <class T>
+inline constexpr bool no_codec_for = false;
+
+template <class T>
+void encode_sequence(Encoder& to, const T& values) {
+  to.size(values.size());
+  if constexpr (is_a<T, std::vector>) {
+    if constexpr (is_plain<typename T::value_type> && !std::is_same_v<typename T::value_type, bool>) {
+      to.raw(values.data(), values.size() * sizeof(typename T::value_type));
+      return;
+    }
+  }
+  for (const auto& value : values) encode<std::remove_cvref_t<decltype(value)>>(to, value);
+}
+
+template <class T>
+T decode_sequence(Decoder& from) {
+  using Value = typename T::value_type;
+  T values;
+  if constexpr (is_a<T, std::vector> && is_plain<Value> && !std::is_same_v<Value, bool>) {
+    values.resize(from.size(sizeof(Value)));
+    from.raw(values.data(), values.size() * sizeof(Value));
+  } else if constexpr (is_a<T, std::map>) {
+    for (std::uint64_t n = from.size(1); n > 0; --n) {
+      auto key = decode<typename T::key_type>(from);
+      values.emplace(std::move(key), decode<typename T::mapped_type>(from));
+    }
+  } else {
+    for (std::uint64_t n = from.size(1); n > 0; --n) values.insert(values.end(), decode<Value>(from));
+  }
+  return values;
+}
+
+template <class T, std::size_t... I>
+T decode_tuple(Decoder& from, std::index_sequence<I...>) {
+  return T{decode<std::tuple_element_t<I, T>>(from)...};  // braces: in order
+}
+
+template <class T, std::size_t I = 0>
+T decode_variant(Decoder& from, std::size_t index) {
+  if constexpr (I < std::variant_size_v<T>) {
+    if (index == I) return T(std::in_place_index<I>, decode<std::variant_alternative_t<I, T>>(from));
+    return decode_variant<T, I + 1>(from, index);
+  } else {
+    Decoder::corrupt();
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+void encode(Encoder& to, const T& value) {
+  using namespace detail;
+  if constexpr (HasOwnCodec<T>) value.rt_encode(to);
+  else if constexpr (is_plain<T>) to.raw(&value, sizeof value);
+  else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
+    to.size(value.size());
+    to.raw(value.data(), value.size());
+  } else if constexpr (std::is_same_v<T, std::filesystem::path>) encode<std::string>(to, value.string());
+  else if constexpr (is_a<T, std::chrono::duration>) encode<std::int64_t>(to, std::chrono::nanoseconds(value).count());
+  else if constexpr (is_sequence<T>) encode_sequence(to, value);
+  else if constexpr (is_std_array<T>) for (const auto& element : value) encode<typename T::value_type>(to, element);
+  else if constexpr (is_a<T, std::optional>) {
+    encode<bool>(to, value.has_value());
+    if (value) encode<typename T::value_type>(to, *value);
+  } else if constexpr (is_a<T, std::variant>) {
+    to.size(value.index());
+    std::visit([&](const auto& held) { encode<std::remove_cvref_t<decltype(held)>>(to, held); }, value);
+  } else if constexpr (is_a<T, std::tuple> || is_a<T, std::pair>)
+    std::apply([&](const auto&... parts) { (encode<std::remove_cvref_t<decltype(parts)>>(to, parts), ...); }, value);
+  else if constexpr (std::is_same_v<T, std::monostate>) return;
+  else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>)
+    boost::pfr::for_each_field(value, [&](const auto& field) { encode<std::remove_cvref_t<decltype(field)>>(to, field); });
+  else static_assert(no_codec_for<T>, "rt can't send this type: give it rt_encode and rt_decode, or make it a plain aggregate");
+}
+
+template <class T>
+T decode(Decoder& from) {
+  using namespace detail;
+  if constexpr (HasOwnCodec<T>) return T::rt_decode(from);
+  else if constexpr (is_plain<T>) {
+    T value;
+    from.raw(&value, sizeof value);
+    return value;
+  } else if constexpr (std::is_same_v<T, std::string>) return std::string(from.bytes(from.size(1)));
+  else if constexpr (std::is_same_v<T, std::filesystem::path>) return decode<std::string>(from);
+  else if constexpr (is_a<T, std::chrono::duration>)
+    return std::chrono::duration_cast<T>(std::chrono::nanoseconds(decode<std::int64_t>(from)));
+  else if constexpr (is_sequence<T>) return decode_sequence<T>(from);
+  else if constexpr (is_std_array<T>) {
+    T values;
+    for (auto& value : values) value = decode<typename T::value_type>(from);
+    return values;
+  } else if constexpr (is_a<T, std::optional>) {
+    if (!decode<bool>(from)) return std::nullopt;
+    return decode<typename T::value_type>(from);
+  } else if constexpr (is_a<T, std::variant>) return decode_variant<T>(from, from.size(0));
+  else if constexpr (is_a<T, std::tuple> || is_a<T, std::pair>)
+    return decode_tuple<T>(from, std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (std::is_same_v<T, std::monostate>) return {};
+  else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>) {
+    T value{};
+    boost::pfr::for_each_field(value, [&](auto& field) { field = decode<std::remove_cvref_t<decltype(field)>>(from); });
+    return value;
+  } else static_assert(no_codec_for<T>, "rt can't receive this type: give it rt_encode and rt_decode, or make it a plain aggregate");
+}
+
+}  // namespace rt

@@ -1,0 +1,217 @@
+@0xb1f6d2c48e7a9053;
+# The control protocol: drivers and workers (clients) speak it with their node's agent, which passes requests up to the
+# head and notices down. The head is the only allocator; the agent starts, watches and kills processes.
+#
+# Every frame on a control connection is one Control. `request` joins a Reply to what it answers; 0 wants no answer.
+# The first frame of a connection is `hello`; a version other than one's own is refused naming both.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("rt::wire");
+
+const protocolVersion :UInt32 = 1;
+
+struct Control {
+  request @0 :UInt64;
+  union {
+    reply @1 :Reply;
+
+    # client or node -> agent or head
+    hello @2 :Hello;
+    lease @3 :LeaseRequest;          # answered when granted; may be pending for long
+    releaseLease @4 :UInt64;         # kills what still runs in it; free when all of that is gone
+    cancelLease @5 :UInt64;          # `request` of a lease still pending
+    spawn @6 :Spawn;
+    kill @7 :ActorRef;
+    lookup @8 :Text;                 # an actor's name
+    watch @9 :ActorRef;
+    cluster @10 :Void;
+    keyValue @11 :KeyValueRequest;
+
+    # head -> client
+    actorStarted @12 :ActorStarted;
+    actorDied @13 :ActorDied;
+
+    # node -> head
+    registerNode @14 :NodeFacts;
+    workerStarted @15 :ActorStarted;
+    workerExited @16 :ActorDied;
+    clientLeft @17 :UInt64;
+
+    # head -> node
+    startWorker @18 :StartWorker;
+    killWorker @19 :ActorRef;
+
+    # agent -> fork server and back, on the socket it was started with
+    fork @20 :StartWorker;
+    forked @21 :Forked;
+    exited @22 :Exited;
+    killTree @23 :UInt32;            # pid
+    ready @24 :ForkServerReady;
+  }
+}
+
+struct Hello {
+  version @0 :UInt32;
+  role @1 :Role;
+  pid @2 :UInt32;
+  actor @3 :UInt64;                  # of a worker
+  incarnation @4 :UInt32;
+  address @5 :Text;                  # where a worker listens for calls
+  enum Role { driver @0; worker @1; node @2; }
+}
+
+struct Reply {
+  union {
+    error @0 :Failure;
+    hello @1 :HelloReply;
+    lease @2 :Lease;
+    actor @3 :ActorStarted;
+    cluster @4 :ClusterFacts;
+    keyValue @5 :KeyValueReply;
+    node @6 :NodeRegistered;
+    done @7 :Void;
+  }
+}
+
+struct Failure {
+  code @0 :UInt16;                   # rt::Code
+  message @1 :Text;
+}
+
+struct HelloReply {
+  client @0 :UInt64;
+  node @1 :UInt32;
+  runFolder @2 :Text;
+}
+
+struct NodeFacts {
+  version @0 :UInt32;
+  name @1 :Text;
+  cores @2 :List(Int32);             # one entry a CPU slot: the core's number, or -1 for a slot the user made up
+  gpus @3 :List(Text);               # UUIDs; made-up ones start with "simulated-"
+  pid @4 :UInt32;
+}
+
+struct NodeRegistered {
+  node @0 :UInt32;
+  term @1 :UInt64;
+  firstClient @2 :UInt64;            # the node's block of client ids: 2^20 of them
+}
+
+# A gang: `size` bundles, all or nothing.
+struct LeaseRequest {
+  size @0 :UInt32;
+  cpusPerBundle @1 :UInt32;
+  gpusPerBundle @2 :UInt32;
+  name @3 :Text;                     # for people: who asks
+}
+
+struct Bundle {
+  node @0 :UInt32;
+  cores @1 :List(Int32);
+  gpus @2 :List(Text);
+}
+
+struct Lease {
+  id @0 :UInt64;                     # never used twice
+  bundles @1 :List(Bundle);
+}
+
+struct ActorRef {
+  actor @0 :UInt64;
+  incarnation @1 :UInt32;
+}
+
+struct Program {
+  path @0 :Text;
+  hash @1 :Text;                     # of its content; two programs with one path are two programs
+}
+
+struct Spawn {
+  actor @0 :UInt64;                  # chosen by the spawning client: its id * 2^24 + a counter
+  class @1 :Text;
+  arguments @2 :Data;                # the constructor's, encoded
+  program @3 :Program;
+  name @4 :Text;
+  lease @5 :UInt64;                  # 0: none
+  bundle @6 :UInt32;
+  cpus @7 :UInt32;                   # without a lease: taken for the actor's life
+  gpus @8 :UInt32;
+  environment @9 :List(Text);
+  directory @10 :Text;               # working folder; empty: the driver's
+  log @11 :Text;                     # file for stdout and stderr, appended to; empty: one in the run folder
+  maxRestarts @12 :UInt32;
+}
+
+struct StartWorker {
+  actor @0 :UInt64;
+  incarnation @1 :UInt32;
+  spawn @2 :Spawn;
+  bundle @3 :Bundle;
+}
+
+struct ActorStarted {
+  actor @0 :UInt64;
+  incarnation @1 :UInt32;
+  address @2 :Text;
+  pid @3 :UInt32;
+  client @4 :UInt64;                 # the worker's own client id
+}
+
+struct ActorDied {
+  actor @0 :UInt64;
+  incarnation @1 :UInt32;
+  cause @2 :Text;                    # for people
+  exitCode @3 :Int32;                # -1 where a signal ended it
+  signal @4 :UInt32;
+  killed @5 :Bool;                   # by rt, as it was asked to
+  willRestart @6 :Bool;
+  lastLines @7 :Text;                # of its log
+}
+
+struct Forked {
+  actor @0 :UInt64;
+  incarnation @1 :UInt32;
+  pid @2 :UInt32;
+  error @3 :Text;
+}
+
+struct Exited {
+  pid @0 :UInt32;
+  status @1 :Int32;                  # as waitpid gives it
+}
+
+struct ForkServerReady {
+  pid @0 :UInt32;
+  version @1 :UInt32;
+  error @2 :Text;                    # why it can't serve (its threads, say)
+}
+
+struct ClusterFacts {
+  nodes @0 :UInt32;
+  cpus @1 :UInt32;
+  gpus @2 :UInt32;
+  freeCpus @3 :UInt32;
+  freeGpus @4 :UInt32;
+  pendingLeases @5 :UInt32;
+}
+
+struct KeyValueRequest {
+  union {
+    set @0 :KeyAndValue;
+    get @1 :List(Text);              # answered when all keys are there, with the first one's value
+    add @2 :KeyAndAmount;
+    compareSet @3 :CompareSet;
+    check @4 :List(Text);
+    remove @5 :Text;
+    cancel @6 :UInt64;               # a `get` by its request
+  }
+}
+struct KeyAndValue { key @0 :Text; value @1 :Data; }
+struct KeyAndAmount { key @0 :Text; amount @1 :Int64; }
+struct CompareSet { key @0 :Text; expected @1 :Data; desired @2 :Data; }
+struct KeyValueReply {
+  value @0 :Data;
+  number @1 :Int64;
+  found @2 :Bool;
+}
