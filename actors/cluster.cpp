@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "rt/actors/cluster_parts.h"
+#include "rt/actors/trial_rank.h"
 #include "rt/actors/warm_up.h"
 #include "rt/actors/worker.h"
 #include "rt/runtime/node/fork_server.h"
@@ -56,6 +57,7 @@ Cluster connect(int, char**, ConnectOptions options) {
 
 void detail::serve_if_worker() {
   if (!is_fork_server()) return;
+  register_trial_rank();
   const std::string start_worker = serve_forks(run_warm_ups);
   run_worker(start_worker);
 }

@@ -31,10 +31,12 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
   // An older incarnation's call is refused, never run.
   if (header.actor != actor_ || header.incarnation != incarnation_ || header.size != frame.body.size() - sizeof header)
     return caller->close();
+  Letter letter{caller, header, std::string(frame.body.substr(sizeof header))};
+  if (take_urgent_ && take_urgent_(letter)) return;
   {
     const std::lock_guard lock(mutex_);
     if (letters_.size() < max_letters_) {
-      letters_.push_back({caller, header, std::string(frame.body.substr(sizeof header))});
+      letters_.push_back(std::move(letter));
       arrived_.notify_one();
       return;
     }

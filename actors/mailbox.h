@@ -2,11 +2,12 @@
 // Mailbox: the calls that wait for a worker's actor, in the order in which they arrived.
 //
 // Owner: the worker's main. Threads: its own I/O thread puts, the main thread takes. Bounded: over `max_letters` a call
-// is answered at once with Outcome::Full, and doesn't run.
+// is answered at once with Outcome::Full, and doesn't run. What `take_urgent` takes runs on the I/O thread instead.
 
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +30,7 @@ class Mailbox {
   ~Mailbox();
   Status open(const std::string& address);  // listens there
   Letter take();                            // waits
+  void set_urgent(std::function<bool(Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }  // before open
 
  private:
   void welcome(std::shared_ptr<Transport> caller);
@@ -39,6 +41,7 @@ class Mailbox {
   const std::size_t max_letters_;
   boost::asio::io_context io_{1};
   std::unique_ptr<UnixListener> listener_;
+  std::function<bool(Letter&)> take_urgent_;
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Letter> letters_;

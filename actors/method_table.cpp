@@ -8,7 +8,7 @@ namespace {
 
 struct Tables {
   std::map<std::string, Construct, std::less<>> classes;
-  std::map<std::uint64_t, Invoke> methods;
+  std::map<std::uint64_t, MethodEntry> methods;
 };
 
 // Filled by static initialisers, constant once main has begun: DESIGN's one exception to 'no singletons'.
@@ -23,8 +23,8 @@ bool register_class(std::string_view name, Construct construct) {
   return tables().classes.emplace(name, construct).second;
 }
 
-bool register_method(std::string_view name, Invoke invoke) {
-  return tables().methods.emplace(wire::method_hash(name), invoke).second;
+bool register_method(std::string_view name, Invoke invoke, bool urgent) {
+  return tables().methods.emplace(wire::method_hash(name), MethodEntry{invoke, urgent}).second;
 }
 
 Construct find_class(std::string_view name) {
@@ -32,9 +32,9 @@ Construct find_class(std::string_view name) {
   return it == tables().classes.end() ? nullptr : it->second;
 }
 
-Invoke find_method(std::uint64_t hash) {
+MethodEntry find_method(std::uint64_t hash) {
   const auto it = tables().methods.find(hash);
-  return it == tables().methods.end() ? nullptr : it->second;
+  return it == tables().methods.end() ? MethodEntry{} : it->second;
 }
 
 }  // namespace rt::detail

@@ -18,10 +18,16 @@ using Construct = AnyObject (*)(Decoder& arguments);
 using Invoke = void (*)(void* object, Decoder& arguments, Encoder& result);
 
 bool register_class(std::string_view name, Construct construct);
-bool register_method(std::string_view name, Invoke invoke);
+// `urgent`: runs on the worker's control thread at once, also while another method runs.
+bool register_method(std::string_view name, Invoke invoke, bool urgent = false);
 
 Construct find_class(std::string_view name);  // null where this program has none
-Invoke find_method(std::uint64_t hash);       // null where this program has none
+
+struct MethodEntry {
+  Invoke invoke = nullptr;  // null where this program has no such method
+  bool urgent = false;
+};
+MethodEntry find_method(std::uint64_t hash);
 
 // The compiler's own spelling of a type or member pointer.
 template <class T>

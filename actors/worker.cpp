@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
 
 #include "rt/actors/client.h"
 #include "rt/actors/mailbox.h"
@@ -114,7 +115,7 @@ AnyObject construct(const Start& start, Client& client) {
 void answer(Mailbox::Letter& letter, const AnyObject& object, Client& client) {
   wire::CallHeader header = letter.header;
   Encoder result;
-  const Invoke invoke = find_method(header.method);
+  const Invoke invoke = find_method(header.method).invoke;
   if (!invoke) {
     header.outcome = wire::Outcome::UnknownMethod;
     encode<std::string>(result, "");
@@ -135,6 +136,28 @@ void answer(Mailbox::Letter& letter, const AnyObject& object, Client& client) {
   (void)letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, result.bytes());
 }
 
+// The urgent methods, which the control thread runs once the actor is there.
+class UrgentCalls {
+ public:
+  void open(const AnyObject& object, Client* client) {
+    const std::lock_guard lock(mutex_);
+    object_ = object;
+    client_ = client;
+  }
+  bool take(Mailbox::Letter& letter) {
+    if (!find_method(letter.header.method).urgent) return false;
+    const std::lock_guard lock(mutex_);
+    if (!object_) return false;
+    answer(letter, object_, *client_);
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  AnyObject object_;
+  Client* client_ = nullptr;
+};
+
 }  // namespace
 
 WorkerContext& worker_context() {
@@ -153,6 +176,8 @@ WorkerContext& worker_context() {
   const std::string address = start.run_folder + "/actors/" + std::to_string(start.actor) + "." +
                               std::to_string(start.incarnation);
   Mailbox mailbox(start.actor, start.incarnation);
+  UrgentCalls urgent;
+  mailbox.set_urgent([&](Mailbox::Letter& letter) { return urgent.take(letter); });
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
   auto client = Client::start({.agent_fd = connect_to_agent(start.run_folder),
                                .actor = start.actor,
@@ -163,6 +188,7 @@ WorkerContext& worker_context() {
   worker_context() = {.client = client->get(), .cores = start.cores, .gpus = start.gpus};
 
   const AnyObject object = construct(start, **client);
+  urgent.open(object, client->get());
   while (true) {
     Mailbox::Letter letter = mailbox.take();
     answer(letter, object, **client);

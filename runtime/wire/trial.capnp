@@ -26,7 +26,12 @@ struct TrialSetup {
   environment @12 :List(Text);  # NAME=VALUE, added to such a program's
   gpus @13 :List(Text);      # UUIDs
   threads @14 :UInt32;
-  cpuset @15 :List(UInt32);
+  cpuset @15 :List(Int32);
+  log @16 :Text;             # the rank's: a program's output goes there too
+  pythonPath @17 :Text;      # the folder of rt.py
+  masterAddress @18 :Text;   # of the gang's store, for programs of torchrun's kind; empty: there is none
+  masterPort @19 :UInt16;
+  maxRestarts @20 :UInt32;
 }
 
 struct TrialReady {

@@ -1,0 +1,99 @@
+#include "rt/tune/filing.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "rt/runtime/base/checksum.h"
+#include "rt/runtime/base/crash_point.h"
+
+namespace rt::tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status sync_folder(const fs::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return system_error("cannot open " + folder.string(), errno);
+  const int rc = ::fsync(fd), number = errno;
+  ::close(fd);
+  if (rc != 0) return system_error("cannot fsync " + folder.string(), number);
+  return Unit{};
+}
+
+Error failure(const std::string& what, const fs::path& path, const std::error_code& error) {
+  return {Code::System, "cannot " + what + " " + path.string() + ": " + error.message()};
+}
+
+}  // namespace
+
+Result<fs::path> prepare_checkpoint(const fs::path& folder, const std::string& name) {
+  const fs::path work = folder / (name + ".tmp");
+  std::error_code error;
+  fs::remove_all(work, error);
+  if (!error) fs::remove_all(folder / name, error);
+  if (!error) fs::create_directories(work, error);
+  if (error) return failure("make the checkpoint folder", work, error);
+  RT_CRASH_POINT("checkpoint.prepared");
+  return work;
+}
+
+Result<Checkpoint> publish_checkpoint(const fs::path& folder, const std::string& name) {
+  RT_TRY(checkpoint, describe_checkpoint(folder, name + ".tmp"));
+  checkpoint.name = name;
+  RT_CHECK(sync_folder(folder / (name + ".tmp")));
+  RT_CRASH_POINT("checkpoint.before_rename");
+  std::error_code error;
+  fs::rename(folder / (name + ".tmp"), folder / name, error);
+  if (error) return failure("rename to", folder / name, error);
+  RT_CRASH_POINT("checkpoint.after_rename");
+  RT_CHECK(sync_folder(folder));
+  return checkpoint;
+}
+
+Result<Checkpoint> describe_checkpoint(const fs::path& folder, const std::string& name) {
+  Checkpoint checkpoint{.name = name};
+  const fs::path root = folder / name;
+  std::error_code error;
+  if (!fs::is_directory(root, error)) return Error{Code::NotFound, "there is no checkpoint folder " + root.string()};
+  std::vector<fs::path> files;
+  for (auto it = fs::recursive_directory_iterator(root, error); !error && it != fs::recursive_directory_iterator();
+       it.increment(error))
+    if (it->is_regular_file(error)) files.push_back(it->path());
+  if (error) return failure("read", root, error);
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    RT_TRY(sum, file_checksum(file));
+    const std::uint64_t size = fs::file_size(file, error);
+    if (error) return failure("read", file, error);
+    checkpoint.files.push_back({fs::relative(file, root).string(), size, sum});
+  }
+  return checkpoint;
+}
+
+Status verify_checkpoint(const fs::path& folder, const Checkpoint& checkpoint) {
+  for (const SavedFile& saved : checkpoint.files) {
+    const fs::path file = folder / checkpoint.name / saved.name;
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(file, error);
+    if (error) return Error{Code::Corrupt, "the checkpoint's file " + file.string() + " can't be read: " + error.message()};
+    if (size != saved.size)
+      return Error{Code::Corrupt, "the checkpoint's file " + file.string() + " has " + std::to_string(size) +
+                                      " bytes, it was saved with " + std::to_string(saved.size)};
+    RT_TRY(sum, file_checksum(file));
+    if (sum != saved.crc32c)
+      return Error{Code::Corrupt, "the checkpoint's file " + file.string() + " is damaged: its checksum isn't the saved one"};
+  }
+  return Unit{};
+}
+
+Status drop_checkpoint(const fs::path& folder, const std::string& name) {
+  std::error_code error;
+  fs::remove_all(folder / name, error);
+  if (error) return failure("remove", folder / name, error);
+  return Unit{};
+}
+
+}  // namespace rt::tune

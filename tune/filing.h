@@ -1,0 +1,28 @@
+#pragma once
+// Filing: checkpoints as folders on disk. A checkpoint is complete under its final name or it isn't there.
+//
+// Stages: `prepare` makes an empty NAME.tmp; the ranks write and fsync their files into it; `publish` fsyncs the folder,
+// renames it to NAME and fsyncs the parent. Only then may a record name it. What is left of an earlier try is removed.
+// Threads: any; the functions keep no state. They read whole files: not for an event loop.
+
+#include <filesystem>
+
+#include "rt/runtime/base/result.h"
+#include "rt/tune/records.h"
+
+namespace rt::tune {
+
+// `folder`: the trial's checkpoints. Returns the folder that the ranks write into.
+Result<std::filesystem::path> prepare_checkpoint(const std::filesystem::path& folder, const std::string& name);
+Result<Checkpoint> publish_checkpoint(const std::filesystem::path& folder, const std::string& name);
+
+// A checkpoint that a program has written whole: its files with their checksums. NotFound where it isn't there.
+Result<Checkpoint> describe_checkpoint(const std::filesystem::path& folder, const std::string& name);
+
+// Code::Corrupt names the file that is missing, short or damaged.
+Status verify_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint);
+
+// One that isn't there is fine.
+Status drop_checkpoint(const std::filesystem::path& folder, const std::string& name);
+
+}  // namespace rt::tune

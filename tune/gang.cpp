@@ -1,0 +1,268 @@
+#include "rt/tune/gang.h"
+
+#include "rt/actors/trial_rank.h"
+#include "rt/runtime/wire/message.h"
+#include "rt/runtime/wire/trial.capnp.h"
+#include "rt/tune/filing.h"
+#include "rt/tune/metrics_text.h"
+
+namespace rt::tune {
+namespace {
+
+template <class T, class Fill>
+std::string message(Fill&& fill) {
+  capnp::MallocMessageBuilder builder;
+  fill(builder.initRoot<T>());
+  return wire::to_bytes(builder);
+}
+
+}  // namespace
+
+Gang::Gang(TrialIndex trial, const TrialPlan& plan, GangTools tools)
+    : trial_(trial), plan_(plan), tools_(std::move(tools)), id_(trial_id(trial)), folder_(plan.directory / "trials" / id_) {}
+
+Gang::~Gang() { *alive_ = false; }
+
+std::function<void()> Gang::of_this_generation(std::function<void()> work) {
+  return [this, alive = alive_, generation = generation_, work = std::move(work)] {
+    if (*alive && generation == generation_ && !failed_) work();
+  };
+}
+
+void Gang::request() {
+  const GangSize size{static_cast<std::uint32_t>(plan_.ranks), static_cast<std::uint32_t>(plan_.cpus_per_rank),
+                      static_cast<std::uint32_t>(plan_.gpus_per_rank)};
+  lease_request_ = tools_.client.lease(size, "trial " + id_, [this, alive = alive_, queue = &tools_.queue,
+                                                              client = &tools_.client](Result<Lease> granted) {
+    queue->put([this, alive, client, granted = std::move(granted)] {
+      if (!*alive) {  // taken back before it was granted
+        if (granted) client->release(granted->id);
+        return;
+      }
+      if (!granted) return tools_.tell(LeaseRefused{granted.error().message});
+      lease_ = *granted;
+      tools_.tell(GangGranted{trial_});
+    });
+  });
+}
+
+void Gang::release() {
+  kill_ranks();
+  if (lease_) tools_.client.release(lease_->id);
+  else tools_.client.cancel_lease(lease_request_);
+  lease_.reset();
+}
+
+void Gang::launch(const Launch& launch, const std::string& parameters, std::uint64_t seed,
+                  const std::optional<Checkpoint>& restore) {
+  generation_ = launch.generation;
+  failed_ = stopping_ = false;
+  stopped_.reset();
+  last_program_report_ = {};
+  tools_.filing.give([this, launch, parameters, seed, restore, folder = folder_, checkpoints = checkpoints(),
+                      queue = &tools_.queue, alive = alive_, generation = generation_] {
+    std::error_code error;
+    std::filesystem::create_directories(checkpoints, error);
+    Status ready = Unit{};
+    if (error) ready = Error{Code::System, "cannot make " + checkpoints.string() + ": " + error.message()};
+    else if (restore) ready = verify_checkpoint(checkpoints, *restore);
+    queue->put([this, alive, generation, ready, launch, parameters, seed] {
+      if (!*alive || generation != generation_ || failed_) return;
+      if (!ready) return fail(0, ready.error().message, "");
+      start_store([this, launch, parameters, seed] { start_ranks(launch, parameters, seed); });
+    });
+  });
+}
+
+void Gang::start_ranks(const Launch& launch, const std::string& parameters, std::uint64_t seed) {
+  if (stopping_) return;
+  ranks_.assign(static_cast<std::size_t>(plan_.ranks), {});
+  for (int rank = 0; rank < plan_.ranks; ++rank) {
+    const std::string threads = std::to_string(std::max(1, plan_.cpus_per_rank));
+    Rank& member = ranks_[static_cast<std::size_t>(rank)];
+    member.actor = tools_.client.spawn({.class_name = std::string(detail::kTrialClass),
+                                        .program = plan_.job.path,
+                                        .program_hash = plan_.job.hash,
+                                        .directory = plan_.working_folder,
+                                        .log = (folder_ / ("rank-" + std::to_string(rank) + ".log")).string(),
+                                        .lease = lease_->id,
+                                        .bundle = static_cast<std::uint32_t>(rank),
+                                        .environment = {"OMP_NUM_THREADS=" + threads, "MKL_NUM_THREADS=" + threads}});
+    member.alive = true;
+    tools_.own(member.actor, this);
+  }
+  auto waiting = std::make_shared<int>(plan_.ranks);
+  for (int rank = 0; rank < plan_.ranks; ++rank)
+    ask(rank, detail::kTrialSetup, setup_message(launch, parameters, seed, rank), [this, waiting](int, const std::string&) {
+      if (--*waiting > 0) return;
+      tools_.tell(RanksReady{trial_, generation_});
+      if (is_program())
+        for (int program = 0; program < plan_.ranks; ++program) next_program_report(program);
+    });
+}
+
+std::string Gang::setup_message(const Launch& launch, const std::string& parameters, std::uint64_t seed, int rank) const {
+  return message<wire::TrialSetup>([&](wire::TrialSetup::Builder to) {
+    to.setVersion(wire::TRIAL_VERSION);
+    to.setTrainable(plan_.trainable);
+    to.setTrialId(id_);
+    to.setRank(static_cast<std::uint32_t>(rank));
+    to.setSize(static_cast<std::uint32_t>(plan_.ranks));
+    to.setGeneration(static_cast<std::uint32_t>(launch.generation));
+    to.setSeed(seed);
+    to.setParameters(parameters);
+    to.setDirectory(folder_.string());
+    if (!launch.restore.empty()) to.setRestore((checkpoints() / launch.restore).string());
+    to.setStep(static_cast<std::uint64_t>(launch.restore_step));
+    to.setThreads(static_cast<std::uint32_t>(std::max(1, plan_.cpus_per_rank)));
+    to.setLog((folder_ / ("rank-" + std::to_string(rank) + ".log")).string());
+    to.setPythonPath(plan_.python_path);
+    to.setMaxRestarts(static_cast<std::uint32_t>(plan_.max_failures));
+    if (store_port_ != 0) {
+      to.setMasterAddress("127.0.0.1");
+      to.setMasterPort(store_port_);
+    }
+    if (is_program()) {
+      const auto argv = plan_.argv(Value::parse(parameters), folder_.string());
+      auto list = to.initArgv(static_cast<unsigned>(argv.size()));
+      for (unsigned i = 0; i < argv.size(); ++i) list.set(i, argv[i]);
+    }
+    const BundleView& bundle = lease_->bundles.at(static_cast<std::size_t>(rank));
+    auto gpus = to.initGpus(static_cast<unsigned>(bundle.gpus.size()));
+    for (unsigned i = 0; i < bundle.gpus.size(); ++i) gpus.set(i, bundle.gpus[i]);
+    auto cores = to.initCpuset(static_cast<unsigned>(bundle.cores.size()));
+    for (unsigned i = 0; i < bundle.cores.size(); ++i) cores.set(i, bundle.cores[i]);
+  });
+}
+
+// What an answer's absence means: a throw fails the rank at once; a death is told by its notice, which knows more.
+void Gang::ask(int rank, std::string_view method, std::string bytes, Answer answer) {
+  const auto state = tools_.client.call(ranks_[static_cast<std::size_t>(rank)].actor, method, std::move(bytes));
+  state->then([this, alive = alive_, generation = generation_, queue = &tools_.queue, state, rank,
+               answer = std::move(answer)] {
+    queue->put([this, alive, generation, state, rank, answer] {
+      if (!*alive || generation != generation_ || failed_) return;
+      const Result<std::string>& result = state->value();
+      if (result) return answer(rank, *result);
+      const Code code = result.error().code;
+      if (code == Code::MaybeRan || code == Code::NotSent) return;
+      fail(rank, result.error().message, "");
+    });
+  });
+}
+
+void Gang::ask_all(std::string_view method, const std::string& bytes, std::function<void(std::vector<std::string>)> then) {
+  struct Gathered {
+    std::vector<std::string> answers;
+    int waiting = 0;
+  };
+  auto gathered = std::make_shared<Gathered>(Gathered{std::vector<std::string>(ranks_.size()), plan_.ranks});
+  for (int rank = 0; rank < plan_.ranks; ++rank)
+    ask(rank, method, bytes, [gathered, then](int from, const std::string& answer) {
+      gathered->answers[static_cast<std::size_t>(from)] = answer;
+      if (--gathered->waiting == 0) then(gathered->answers);
+    });
+}
+
+void Gang::step(std::int64_t step) {
+  const std::string asked = message<wire::TrialStep>([&](auto to) { to.setStep(static_cast<std::uint64_t>(step)); });
+  ask_all(detail::kTrialStep, asked, [this, step](std::vector<std::string> answers) {
+    Report report{.trial = trial_, .generation = generation_, .step = step};
+    (void)wire::with_message<wire::TrialReport>(answers.front(), [&](wire::TrialReport::Reader from) {
+      report.metrics = metrics_of(wire::text(from.getMetrics()));
+    });
+    tools_.tell(std::move(report));
+  });
+}
+
+void Gang::save(std::int64_t step, const std::string& name) {
+  // A step of file work that goes wrong fails the trial: nothing of the checkpoint is in a record yet.
+  auto file = [this](auto work, auto then) {
+    tools_.filing.give([this, work, then, queue = &tools_.queue, alive = alive_, generation = generation_] {
+      auto result = work();
+      queue->put([this, alive, generation, result = std::move(result), then] {
+        if (!*alive || generation != generation_ || failed_) return;
+        if (!result) return fail(0, "the checkpoint could not be saved: " + result.error().message, "");
+        then(*result);
+      });
+    });
+  };
+  file([folder = checkpoints(), name] { return prepare_checkpoint(folder, name); },
+       [this, step, name, file](const std::filesystem::path& work) {
+         const std::string asked = message<wire::TrialSave>([&](auto to) { to.setDirectory(work.string()); });
+         ask_all(detail::kTrialSave, asked, [this, step, name, file](std::vector<std::string>) {
+           file([folder = checkpoints(), name] { return publish_checkpoint(folder, name); },
+                [this, step](const Checkpoint& checkpoint) {
+                  tools_.tell(Saved{trial_, generation_, step, checkpoint});
+                });
+         });
+       });
+}
+
+void Gang::fail(int rank, const std::string& cause, const std::string& lines) {
+  if (std::exchange(failed_, true)) return;
+  kill_ranks();
+  tools_.tell(RankDied{.trial = trial_, .generation = generation_, .rank = rank, .cause = cause, .log_tail = lines});
+}
+
+void Gang::kill_ranks() {
+  for (const Rank& rank : ranks_)
+    if (rank.alive) tools_.client.kill(rank.actor);
+  if (store_ != 0) tools_.client.kill(store_);
+}
+
+void Gang::on_death(const ActorDeath& death) {
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (ranks_[rank].actor != death.actor) continue;
+    ranks_[rank].alive = false;
+    tools_.own(death.actor, nullptr);
+    if (!stopping_) fail(static_cast<int>(rank), death.cause, death.last_lines);
+    else kill_ranks();  // it won't answer a stop any more: the others needn't either
+  }
+  if (death.actor == store_) {
+    store_ = 0;
+    tools_.own(death.actor, nullptr);
+    if (!stopping_) fail(0, "the process that hosts the gang's store died: " + death.cause, death.last_lines);
+  }
+  tell_stopped_when_gone();
+}
+
+void Gang::stop(int generation) {
+  stopping_ = true;
+  stopped_ = TrialStopped{.trial = trial_, .generation = generation};
+  if (!is_program() || failed_) {
+    kill_ranks();
+    return tell_stopped_when_gone();
+  }
+  const std::string asked = message<wire::TrialStop>([&](auto to) {
+    to.setDeadlineMs(static_cast<std::uint64_t>(plan_.stop_deadline.count()));
+  });
+  if (ranks_.empty()) return tell_stopped_when_gone();
+  ask_all(detail::kTrialStop, asked, [this](std::vector<std::string> answers) {
+    std::string checkpoint;
+    (void)wire::with_message<wire::TrialStopped>(answers.front(), [&](wire::TrialStopped::Reader from) {
+      checkpoint = std::filesystem::path(wire::text(from.getCheckpoint())).filename().string();
+      stopped_->step = static_cast<std::int64_t>(from.getStep());
+    });
+    tools_.filing.give([this, checkpoint, folder = checkpoints(), queue = &tools_.queue, alive = alive_] {
+      auto described = describe_checkpoint(folder, checkpoint);
+      queue->put([this, alive, checkpoint, described] {
+        if (!*alive || !stopped_) return;
+        if (!checkpoint.empty() && described) stopped_->checkpoint = *described;
+        kill_ranks();
+        tell_stopped_when_gone();
+      });
+    });
+  });
+}
+
+void Gang::tell_stopped_when_gone() {
+  if (!stopped_) return;
+  for (const Rank& rank : ranks_)
+    if (rank.alive) return;
+  if (store_ != 0) return;
+  ranks_.clear();
+  tools_.tell(*std::exchange(stopped_, std::nullopt));
+}
+
+}  // namespace rt::tune

@@ -1,0 +1,103 @@
+#pragma once
+// Gang: the processes of one trial under way: its lease, its ranks' actors, the calls to them.
+//
+// Owner: the runner, one a running trial. Thread: the runner's; answers of ranks come through its queue.
+// It reports what happened as the tuner's events, each tagged with the generation; once a rank has failed nothing more
+// is told of that generation but its end.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rt/actors/client.h"
+#include "rt/actors/program_copy.h"
+#include "rt/tune/event_queue.h"
+#include "rt/tune/events.h"
+#include "rt/tune/filing_thread.h"
+#include "rt/tune/value.h"
+
+namespace rt::tune {
+
+// What all trials of a sweep share.
+struct TrialPlan {
+  std::string trainable;  // empty: a program in any language
+  JobProgram job;         // what hosts the ranks
+  int ranks = 1, cpus_per_rank = 1, gpus_per_rank = 0, max_failures = 0;
+  std::filesystem::path directory;  // of the sweep, absolute
+  std::string working_folder;       // of the ranks
+  std::string python_path;          // the folder of rt.py
+  JobProgram store;                 // hosts a gang's store for programs; empty path: there is none
+  std::chrono::milliseconds stop_deadline{30000};
+  std::function<std::vector<std::string>(const Value& parameters, const std::string& trial_folder)> argv;  // of a program
+};
+
+struct GangTools {
+  detail::Client& client;
+  EventQueue& queue;
+  FilingThread& filing;
+  std::function<void(Event)> tell;
+  std::function<void(ActorId, class Gang*)> own;  // deaths of this actor go to that gang; null: to nobody
+};
+
+class Gang {
+ public:
+  Gang(TrialIndex trial, const TrialPlan& plan, GangTools tools);
+  ~Gang();
+
+  void request();
+  void launch(const Launch& launch, const std::string& parameters, std::uint64_t seed,
+              const std::optional<Checkpoint>& restore);
+  void step(std::int64_t step);
+  void save(std::int64_t step, const std::string& name);
+  void stop(int generation);
+  void release();
+  void on_death(const ActorDeath& death);
+
+ private:
+  struct Rank {
+    ActorId actor = 0;
+    bool alive = false;
+    bool finished = false;  // a program's: it ended by itself, all well
+  };
+  using Answer = std::function<void(int rank, const std::string& bytes)>;
+
+  void start_ranks(const Launch& launch, const std::string& parameters, std::uint64_t seed);
+  std::string setup_message(const Launch& launch, const std::string& parameters, std::uint64_t seed, int rank) const;
+  void start_store(std::function<void()> then);
+  void ask(int rank, std::string_view method, std::string bytes, Answer answer);
+  void ask_all(std::string_view method, const std::string& bytes, std::function<void(std::vector<std::string>)> then);
+  void next_program_report(int rank);
+  void on_program_report(int rank, const std::string& bytes);
+  void tell_program_report(Report report, const std::string& checkpoint);
+  void fail(int rank, const std::string& cause, const std::string& lines);
+  void kill_ranks();
+  void tell_stopped_when_gone();
+  bool is_program() const { return plan_.trainable.empty(); }
+  std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+
+  // Work for the runner's thread that is dropped when this generation is over.
+  std::function<void()> of_this_generation(std::function<void()> work);
+
+  const TrialIndex trial_;
+  const TrialPlan& plan_;
+  const GangTools tools_;
+  const std::string id_;
+  const std::filesystem::path folder_;
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+  std::uint64_t lease_request_ = 0;
+  std::optional<Lease> lease_;
+  int generation_ = 0;
+  bool failed_ = false;    // of this generation
+  bool stopping_ = false;
+  std::vector<Rank> ranks_;
+  ActorId store_ = 0;
+  std::uint16_t store_port_ = 0;
+  Report last_program_report_;
+  std::optional<TrialStopped> stopped_;
+};
+
+}  // namespace rt::tune
