@@ -97,7 +97,9 @@ void Runner::obey(const Command& command) {
   struct Obey {
     Runner& self;
     void operator()(const RequestGang& c) {
-      const GangTools tools{*self.cluster_.client, self.queue_, self.filing_, [&runner = self](Event event) { runner.tell(event); },
+      const GangTools tools{*self.cluster_.client, self.queue_, self.filing_, [&runner = self](Event event) {
+                              runner.queue_.put([&runner, event = std::move(event)] { runner.tell(event); });
+                            },
                             [&runner = self](ActorId actor, Gang* gang) {
                               if (gang) runner.owner_of_actor_[actor] = gang;
                               else runner.owner_of_actor_.erase(actor);

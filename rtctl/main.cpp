@@ -1,0 +1,26 @@
+// rtctl: the command line of rt. Each subcommand is one file; this one only names them.
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+
+#include "rt/actors/cluster.h"
+#include "rt/rtctl/commands.h"
+
+int main(int argc, char** argv) {
+  rt::detail::serve_if_worker();  // rtctl hosts the ranks of trials that are programs in any language
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app{
+      "rt: actors, hyperparameter search and training on CPU and GPU nodes.\n\n"
+      "  rtctl tune sweep.yaml        run a sweep\n"
+      "  rtctl tune show DIR          look at its results again\n"
+      "  rtctl tune --resume DIR      go on with one that was stopped or killed\n"};
+  app.name("rtctl");
+  app.set_version_flag("--version", RT_VERSION);
+  app.set_help_all_flag("--help-all", "The help of every subcommand");
+  app.require_subcommand(1);
+  int exit_code = 0;
+  rt::add_tune(app, exit_code);
+  rt::add_bench(app, exit_code);
+  CLI11_PARSE(app, argc, argv);
+  return exit_code;
+}

@@ -1,0 +1,55 @@
+#include "rt/rtctl/show.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "rt/rtctl/commands.h"
+#include "rt/rtctl/view.h"
+#include "rt/runtime/base/journal_reader.h"
+#include "rt/tune/results.h"
+
+namespace rt {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<tune::History> read_history(const fs::path& directory) {
+  if (!fs::is_directory(directory / "tune"))
+    return Error{Code::NotFound, "there is no sweep in " + directory.string() + " (no folder tune in it)"};
+  RT_TRY(contents, read_journal(directory / "tune"));
+  std::optional<tune::History> history;
+  for (const std::string& bytes : contents.records) {
+    RT_TRY(record, tune::decode(bytes));
+    if (!history) {
+      const auto* started = std::get_if<tune::SweepStarted>(&record);
+      if (!started) return Error{Code::Corrupt, "the journal doesn't begin with a sweep"};
+      auto parsed = tune::parse_sweep(started->text, started->path);
+      if (!parsed.sweep) return Error{Code::Corrupt, "the journal's sweep file can't be read any more"};
+      history.emplace(*parsed.sweep);
+    }
+    RT_CHECK(history->apply(record));
+  }
+  if (!history) return Error{Code::NotFound, "the sweep in " + directory.string() + " ended before it began"};
+  return *std::move(history);
+}
+
+}  // namespace
+
+int show_sweep(const ShowOptions& options) {
+  const auto history = read_history(options.directory);
+  if (!history) {
+    fmt::print(stderr, "rtctl: {}\n", history.error().message);
+    return kWrong;
+  }
+  const tune::Results results = tune::results_of(*history);
+  if (options.json) fmt::print("{}\n", tune::to_json(results));
+  else if (options.csv) fmt::print("{}", tune::to_csv(results));
+  else {
+    for (const std::string& line : tune::final_table(results, terminal_size().width)) fmt::print("{}\n", line);
+    fmt::print("{} {}\n", results.state, results.cause);
+  }
+  return 0;
+}
+
+}  // namespace rt
