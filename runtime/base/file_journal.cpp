@@ -51,19 +51,18 @@ Status FileJournal::append_all(std::span<const std::string_view> records) {
 }
 
 Status FileJournal::write_batch(std::string_view batch) {
-  const fs::path path = path_of(segment_);
 #ifdef RT_CRASH_POINTS
-  RT_CHECK(write_all(file_->get(), batch.substr(0, batch.size() / 2), path));
+  RT_CHECK(write_all(file_->get(), batch.substr(0, batch.size() / 2), path_));
   batch.remove_prefix(batch.size() / 2);
   RT_CRASH_POINT("journal.append.torn");
 #endif
-  return write_all(file_->get(), batch, path);
+  return write_all(file_->get(), batch, path_);
 }
 
 Status FileJournal::cut_failed_append() {
   if (!is_cut_due_) return Unit{};
   if (::ftruncate(file_->get(), static_cast<off_t>(size_)) != 0) {
-    return system_error("cannot cut a half-written record off " + path_of(segment_).string(), errno);
+    return system_error("cannot cut a half-written record off " + path_.string(), errno);
   }
   is_cut_due_ = false;
   return Unit{};
@@ -120,6 +119,7 @@ Status FileJournal::create_segment(std::uint32_t segment, std::string_view after
   const std::lock_guard lock(file_mutex_);
   file_ = std::make_shared<const Fd>(std::move(fd));
   segment_ = name;
+  path_ = path_of(name);
   size_ = head_size_ = head.size();
   return Unit{};
 }

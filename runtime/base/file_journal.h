@@ -42,6 +42,7 @@ class FileJournal final : public Journal {
   const JournalOptions options_;
   const Fd lock_;
   journal::FileName segment_;       // the current one
+  std::filesystem::path path_;      // its path
   std::uint64_t size_ = 0;          // its bytes, all whole batches
   std::uint64_t head_size_ = 0;     // of them, what it began with
   bool is_cut_due_ = false;         // bytes of a failed append follow them
