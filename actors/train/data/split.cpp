@@ -87,6 +87,7 @@ Status check_sizes(const std::map<std::int64_t, Indices>& by_class, std::int64_t
 Result<Split> stratified_split(const std::vector<std::int64_t>& labels, double test_size, std::uint32_t seed) {
   if (!(test_size > 0.0 && test_size < 1.0))
     return Error{Code::Invalid, "test_size is " + std::to_string(test_size) + ", wanted between 0 and 1"};
+  if (labels.empty()) return Error{Code::Invalid, "there are no rows to split"};
   const auto rows = static_cast<std::int64_t>(labels.size());
   const auto test_rows = static_cast<std::int64_t>(std::ceil(test_size * static_cast<double>(rows)));
   const std::int64_t train_rows = rows - test_rows;
