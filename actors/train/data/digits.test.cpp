@@ -65,6 +65,7 @@ struct Damage {
   const char* name;
   std::string text;
   const char* says;
+  friend std::ostream& operator<<(std::ostream& out, const Damage& value) { return out << value.name; }
 };
 
 class ReadDigitsRefuses : public ::testing::TestWithParam<Damage> {};

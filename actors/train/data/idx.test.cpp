@@ -55,6 +55,7 @@ struct Damage {
   std::string images;
   std::string labels;
   const char* says;
+  friend std::ostream& operator<<(std::ostream& out, const Damage& value) { return out << value.name; }
 };
 
 class ReadIdxRefuses : public ::testing::TestWithParam<Damage> {};
@@ -92,6 +93,7 @@ struct Spelling {
   const char* name;
   const char* dash;
   bool packed;
+  friend std::ostream& operator<<(std::ostream& out, const Spelling& value) { return out << value.name; }
 };
 
 class ReadMnist : public ::testing::TestWithParam<Spelling> {};

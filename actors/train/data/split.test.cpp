@@ -42,6 +42,7 @@ struct Refusal {
   Labels labels;
   double test_size;
   const char* says;
+  friend std::ostream& operator<<(std::ostream& out, const Refusal& value) { return out << value.name; }
 };
 
 class StratifiedSplitRefuses : public ::testing::TestWithParam<Refusal> {};
