@@ -45,7 +45,7 @@ TEST(PythonTrial, ReportsEachEpochAndSavesEachThird) {
     EXPECT_EQ(reports[i].step, i + 1);
     EXPECT_EQ(reports[i].checkpoint.empty(), (i + 1) % 3 != 0);
   }
-  EXPECT_GT(reports.back().metrics.at("accuracy"), 0.85);  // a straight line tells 0.85 to 0.88 of such moons right
+  EXPECT_GT(reports.back().metrics.at("accuracy"), 0.95);  // the best straight line: 0.905
 }
 
 TEST(PythonTrial, GoesOnFromACheckpointToTheBit) {
