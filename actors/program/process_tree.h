@@ -1,0 +1,30 @@
+#pragma once
+// Process trees: every process below this one, double-forked grandchildren too, however many sessions they opened.
+//
+// A process whose parent dies falls to the nearest subreaper above it, so once `adopt_orphans` has been called nothing
+// that this process starts can leave its tree.
+// Danger: processes of other owners below this one must be spared by name.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <set>
+
+#include "rt/runtime/base/result.h"
+
+namespace rt {
+
+// Makes this process a subreaper, for good.
+Status adopt_orphans();
+
+// The children of this process now, zombies included.
+std::set<pid_t> children();
+
+// Reaps children that have ended, other than `spared`.
+void reap_children(const std::set<pid_t>& spared);
+
+// Stops all processes below this one, kills them with SIGKILL and reaps them, except `spared` children and what is
+// below those. Code::Deadline, naming a process, where one is still there afterwards (it hangs in the kernel).
+Status kill_descendants(const std::set<pid_t>& spared, std::chrono::milliseconds deadline);
+
+}  // namespace rt

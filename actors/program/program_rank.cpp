@@ -1,0 +1,255 @@
+#include "rt/actors/program/program_rank.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <set>
+
+#include "rt/actors/program/child_process.h"
+#include "rt/actors/program/log_tail.h"
+#include "rt/actors/program/process_tree.h"
+#include "rt/actors/program/report_file.h"
+#include "rt/actors/program/report_reader.h"
+
+namespace rt {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kKillDeadline{10'000};  // freeing much memory takes the kernel a while
+
+// Either descriptor is readable, or `timeout` (-1: none) is over.
+void wait_for(int a, int b, int timeout_ms) {
+  pollfd waits[2] = {{a, POLLIN, 0}, {b, POLLIN, 0}};  // a descriptor of -1 is passed over
+  ::poll(waits, 2, timeout_ms);
+}
+
+int milliseconds_until(Clock::time_point time) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(time - Clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 3'600'000));
+}
+
+// Whole or not at all, since all ranks of a gang write the same file.
+Status write_whole(const fs::path& file, const std::string& text, int rank) {
+  const fs::path partial = file.string() + ".rank-" + std::to_string(rank);
+  std::ofstream out(partial, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(partial, file, error);
+  if (!out || error) return Error{Code::System, "cannot write " + file.string() + ": is the disk full?"};
+  return Unit{};
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> assignments;
+  for (char** at = environ; *at; ++at) assignments.emplace_back(*at);
+  return assignments;
+}
+
+Status make_files(const ProgramStart& start, const ProgramFiles& files) {
+  std::error_code error;
+  for (const fs::path& folder : {files.report.parent_path(), files.checkpoints, start.log.parent_path()}) {
+    if (!folder.empty()) fs::create_directories(folder, error);
+    if (error) return Error{Code::System, "cannot make the folder " + folder.string() + ": " + error.message()};
+  }
+  fs::remove(files.stop, error);
+  return write_whole(files.parameters, start.parameters, start.rank);
+}
+
+}  // namespace
+
+// The program from its start to its end. `mutex_` guards all below it; nobody waits while holding it.
+class ProgramRank::Running {
+ public:
+  static Result<std::unique_ptr<Running>> start(ProgramStart start) {
+    const ProgramFiles files = program_files(start);
+    RT_CHECK(make_files(start, files));
+    RT_TRY(reports, ReportFile::create(files.report));
+    RT_CHECK(adopt_orphans());
+    const std::set<pid_t> others = children();
+    RT_TRY(child, ChildProcess::start({start.argv, program_environment(start, own_environment()), start.log.string()}));
+    return std::make_unique<Running>(std::move(start), std::move(reports), std::move(child), others);
+  }
+
+  Running(ProgramStart start, ReportFile reports, ChildProcess child, std::set<pid_t> others)
+      : start_(std::move(start)),
+        files_(program_files(start_)),
+        others_(std::move(others)),
+        child_(std::move(child)),
+        reports_(std::move(reports)),
+        reader_(start_.restore.empty() ? std::nullopt : std::optional(start_.step)),
+        last_{.step = start_.step} {}
+
+  ~Running() {
+    const std::lock_guard lock(mutex_);
+    if (const Status killed = kill_tree(); !killed) note(killed.error().message);
+  }
+
+  Result<ProgramReport> next_report() {
+    while (true) {
+      {
+        const std::lock_guard lock(mutex_);
+        RT_TRY(over, look_for_end());
+        RT_TRY(report, read_report(over));
+        if (report) return *std::move(report);
+        if (over) return ending();
+      }
+      const bool reads = start_.rank == 0;
+      const bool must_look_again = reads && reports_.fd() < 0;
+      wait_for(child_.end(), reads ? reports_.fd() : -1,
+               must_look_again ? static_cast<int>(ReportFile::kLookAgain.count()) : -1);
+    }
+  }
+
+  Result<ProgramStopped> stop(StopDeadlines deadlines) {
+    RT_TRY(over, ended(/*stopping=*/true));
+    if (!over) {
+      const Status asked = write_whole(files_.stop, "", start_.rank);
+      if (asked) over = wait_until(Clock::now() + deadlines.save);
+      if (!over) {
+        terminate();
+        wait_until(Clock::now() + deadlines.terminate);
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    RT_CHECK(kill_tree());
+    while (true) {
+      RT_TRY(report, read_report(/*over=*/true));
+      if (!report) return ProgramStopped{last_.checkpoint, last_.step};
+    }
+  }
+
+ private:
+  Result<bool> ended(bool stopping) {
+    const std::lock_guard lock(mutex_);
+    RT_TRY(over, look_for_end());
+    if (stopping && !over) stopped_ = true;
+    return over;
+  }
+
+  void terminate() {
+    const std::lock_guard lock(mutex_);
+    if (!end_) ::kill(-child_.pid(), SIGTERM);  // its process group; not yet reaped, so the id is its own
+  }
+
+  // Whether the program has ended by then.
+  bool wait_until(Clock::time_point deadline) {
+    while (true) {
+      pollfd wait{child_.end(), POLLIN | POLLHUP, 0};
+      if (::poll(&wait, 1, milliseconds_until(deadline)) > 0) return true;
+      if (Clock::now() >= deadline) return false;
+    }
+  }
+
+  // Notices the program's end, and ends what it left behind.
+  Result<bool> look_for_end() {
+    if (end_) return true;
+    auto others_and_child = others_;
+    others_and_child.insert(child_.pid());
+    reap_children(others_and_child);
+    const auto state = child_.try_wait();
+    if (!state) return false;
+    RT_CHECK(kill_tree());
+    return true;
+  }
+
+  Status kill_tree() {
+    if (end_) return Unit{};
+    const auto state = child_.try_wait();
+    RT_CHECK(kill_descendants(others_, kKillDeadline));
+    end_ = state.value_or(ExitState{.signal = SIGKILL});
+    return Unit{};
+  }
+
+  // The next report that is there now. `over`: no more will be written.
+  Result<std::optional<ProgramReport>> read_report(bool over) {
+    if (start_.rank != 0) return std::optional<ProgramReport>();
+    while (true) {
+      auto line = reader_.next();
+      note(reader_.take_complaint());
+      if (line) return std::optional(remember(*std::move(line)));
+      RT_TRY(bytes, reports_.read());
+      if (!bytes.empty()) {
+        reader_.append(bytes);
+      } else if (over && !finished_reading_) {
+        finished_reading_ = true;
+        reader_.finish();
+      } else {
+        return std::optional<ProgramReport>();
+      }
+    }
+  }
+
+  ProgramReport remember(ReportLine line) {
+    ProgramReport report{.step = line.step, .metrics = std::move(line.metrics)};
+    if (!line.checkpoint.empty()) {
+      const fs::path folder = (files_.checkpoints / line.checkpoint).lexically_normal();
+      const fs::path below = folder.lexically_relative(files_.checkpoints.lexically_normal());
+      std::error_code ignored;
+      if (below.empty() || below == "." || *below.begin() == ".." || !fs::is_directory(folder, ignored)) {
+        note("rt: step " + std::to_string(line.step) + " names the checkpoint '" + line.checkpoint +
+             "', which is no folder below RT_CHECKPOINT_DIR; there is no going on from it\n");
+      } else {
+        report.checkpoint = folder;
+        last_.checkpoint = folder;
+      }
+    }
+    last_.step = line.step;
+    return report;
+  }
+
+  Result<ProgramReport> ending() const {
+    const std::string who = "'" + start_.argv[0] + "' (trial " + start_.trial_id + ", rank " +
+                            std::to_string(start_.rank) + ", generation " + std::to_string(start_.generation) + ")";
+    if (stopped_) return Error{Code::Unavailable, who + " was stopped on request"};
+    if (*end_ == ExitState{}) return ProgramReport{.step = last_.step, .finished = true};
+    return Error{Code::Failed, who + " ended with " + to_string(*end_) + "; the last lines of " + start_.log.string() +
+                                   ":\n" + last_lines(start_.log)};
+  }
+
+  // Into the rank's log, where its user looks.
+  void note(const std::string& text) const {
+    if (!text.empty()) std::ofstream(start_.log, std::ios::app) << text;
+  }
+
+  const ProgramStart start_;
+  const ProgramFiles files_;
+  const std::set<pid_t> others_;  // this process's children from before
+
+  std::mutex mutex_;
+  ChildProcess child_;  // end() and pid() are constant: read without the lock
+  ReportFile reports_;  // so is fd()
+  ReportReader reader_;
+  bool finished_reading_ = false;
+  bool stopped_ = false;
+  ProgramStopped last_;
+  std::optional<ExitState> end_;  // set once the whole tree is dead
+};
+
+ProgramRank::ProgramRank() = default;
+ProgramRank::~ProgramRank() = default;
+
+Status ProgramRank::start(ProgramStart start) {
+  if (running_) return Error{Code::Invalid, "this rank's program was started before; a new generation is a new rank"};
+  RT_TRY(running, Running::start(std::move(start)));
+  running_ = std::move(running);
+  return Unit{};
+}
+
+Result<ProgramReport> ProgramRank::next_report() {
+  if (!running_) return Error{Code::Invalid, "next_report: start the program first"};
+  return running_->next_report();
+}
+
+Result<ProgramStopped> ProgramRank::stop(StopDeadlines deadlines) {
+  if (!running_) return Error{Code::Invalid, "stop: start the program first"};
+  return running_->stop(deadlines);
+}
+
+}  // namespace rt
