@@ -57,12 +57,16 @@ void sweep_dead_runs(const std::string& parent) {
 
 }  // namespace
 
-int sweep_run(const std::string& id) { return kill_marked("RT_RUN=" + id, std::chrono::seconds(5)); }
+int sweep_run(const std::string& id) {
+  const auto killed = kill_marked("RT_RUN=" + id, std::chrono::seconds(5));
+  return killed ? *killed : 0;
+}
 
 Result<RunFolder> RunFolder::create() {
   RT_TRY(parent, users_folder());
   sweep_dead_runs(parent);
-  const std::string id = random_id().substr(0, 16);
+  RT_TRY(random, random_id());
+  const std::string id = random.substr(0, 16);
   const std::string path = parent + "/" + id;
   if (::mkdir(path.c_str(), 0700) != 0) return system_error("cannot make " + path, errno);
   const int lock = try_lock(path);

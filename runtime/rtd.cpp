@@ -37,9 +37,12 @@ int run_head(const Arguments& arguments) {
 }
 
 // Slots: the machine's cores, or as many as the user said, each with a core while there are as many.
-std::vector<int> slots(int wanted) {
-  const std::vector<int> cores = rt::device::usable_cpus().cores;
-  if (wanted <= 0 || wanted == static_cast<int>(cores.size())) return cores;
+rt::Result<std::vector<int>> slots(int wanted) {
+  RT_TRY(share, rt::usable_cpus());
+  for (const std::string& notice : share.notices) rt::log::warning("{}", notice);
+  const int usable = std::max(1, std::min(share.threads(), static_cast<int>(share.cores.size())));
+  share.cores.resize(static_cast<std::size_t>(usable));
+  if (wanted <= 0 || wanted == usable) return share.cores;
   return std::vector<int>(static_cast<std::size_t>(wanted), -1);
 }
 
@@ -47,15 +50,17 @@ std::vector<std::string> gpus(int simulated) {
   std::vector<std::string> uuids;
   for (int i = 0; i < simulated; ++i) uuids.push_back("simulated-" + std::to_string(i));
   if (simulated == 0)
-    for (const auto& gpu : rt::device::find_gpus().gpus) uuids.push_back(gpu.uuid);
+    for (const auto& gpu : rt::list_gpus().gpus) uuids.push_back(gpu.uuid);
   return uuids;
 }
 
 int run_node(const Arguments& arguments) {
+  const auto cores = slots(arguments.cpus);
+  if (!cores) return fail(cores.error());
   boost::asio::io_context io(1);
   rt::Agent agent(io, {.run_folder = arguments.run,
                        .mark = arguments.mark,
-                       .cores = slots(arguments.cpus),
+                       .cores = *cores,
                        .gpus = gpus(arguments.simulated_gpus),
                        .driver_fd = arguments.driver_fd});
   if (const auto started = agent.start(); !started) return fail(started.error());

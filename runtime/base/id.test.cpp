@@ -17,10 +17,5 @@ TEST(RandomId, Is32HexadecimalDigitsAndNeverTheSame) {
   }
 }
 
-TEST(Id, IsShownAsItsNumberAndIsOfItsOwnType) {
-  EXPECT_EQ(to_text(NodeId{7}), "7");
-  EXPECT_FALSE((std::is_convertible_v<NodeId, ActorId>));
-}
-
 }  // namespace
 }  // namespace rt
