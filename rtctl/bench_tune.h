@@ -1,0 +1,17 @@
+#pragma once
+// rtctl bench tune: tune.noop_trials, tune.noop_trials_torch (1/s), tune.sleep320_16slots (s).
+//
+// Each is a sweep as rtctl tune runs it: lease, fork, group of one, report, decision, checkpoint and journal included, no
+// process used twice; clocked from the first lease to the last record in the journal.
+
+namespace rt {
+
+struct BenchTuneOptions {
+  int trials = 600;
+  int slots = 8;
+  bool quick = false;
+};
+
+int bench_tune(const BenchTuneOptions& options);  // the exit code
+
+}  // namespace rt
