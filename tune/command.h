@@ -2,7 +2,7 @@
 // The command line of a trial that is a program in any language: the sweep's `command` with its macros replaced, as
 // W&B's agent does it (wandb 0.31.0), values printed as Python prints them.
 //
-// Pure: the environment is passed in, files are written by the caller.
+// Pure but for find_in_path: the environment is passed in, files are written by the caller.
 
 #include <filesystem>
 #include <functional>
@@ -33,6 +33,9 @@ bool needs_json_file(const std::vector<std::string>& command);
 
 // Does the command, or the default in its place, use ${interpreter}?
 bool needs_interpreter(const std::vector<std::string>& command, const std::string& program);
+
+// A whole item of the form ${...} that stands for nothing: make_argv leaves it out.
+bool is_unknown_macro(const std::string& item);
 
 // The macros that make_argv knows, as they are written: "${args}". ${envvar:NAME} is not among them.
 const std::vector<std::string>& known_macros();

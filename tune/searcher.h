@@ -26,8 +26,8 @@ class Searcher {
   virtual std::optional<std::int64_t> size() const = 0;
 };
 
-// Every point once: leaves sorted by their names, level by level; the last runs fastest.
-// Each leaf of `space` must have a finite number of points: see grid_points.
+// Every point once: leaves sorted by their names, level by level; the last runs fastest. A value that a list names
+// again is no second point. Each leaf of `space` must have a finite number of points: see grid_points.
 std::unique_ptr<Searcher> make_grid(const Space& space, std::optional<std::int64_t> run_cap);
 
 // The number of points that a grid has along a distribution: categorical without probabilities, constant, int_uniform,
