@@ -13,6 +13,7 @@ std::optional<double> cutoff(const std::map<std::int64_t, double>& scores, doubl
     if (!std::isnan(score)) sorted.push_back(score);
   if (sorted.empty()) return std::nullopt;
   std::sort(sorted.begin(), sorted.end());
+  // Ray gives numpy percents and numpy divides them by a hundred: both roundings are kept.
   const double place = (1 - 1 / eta) * 100 / 100 * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);

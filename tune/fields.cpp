@@ -27,6 +27,12 @@ std::string wanted_integer(std::int64_t min, std::int64_t max) {
   return "a whole number";
 }
 
+bool is_boolean_to_yaml_1_1(const YamlNode& scalar) {
+  static constexpr std::string_view kWords[] = {"yes", "Yes", "YES", "no",  "No",  "NO",
+                                                "on",  "On",  "ON",  "off", "Off", "OFF"};
+  return scalar.is_plain && std::find(std::begin(kWords), std::end(kWords), scalar.text) != std::end(kWords);
+}
+
 std::string either(const std::vector<std::string>& choices) {
   std::string text;
   for (std::size_t i = 0; i < choices.size(); ++i)
@@ -51,7 +57,7 @@ void Findings::add(Mistake mistake) {
 }
 
 void Findings::notice(const YamlNode& at, const std::string& text) {
-  notices_.push_back(file_ + ":" + std::to_string(at.line) + ": " + text);
+  if (notices_.size() < kMost) notices_.push_back(file_ + ":" + std::to_string(at.line) + ": " + text);
 }
 
 std::vector<Mistake> Findings::mistakes_in_file_order() const {
@@ -62,23 +68,34 @@ std::vector<Mistake> Findings::mistakes_in_file_order() const {
   return sorted;
 }
 
+YamlNode key_of(const YamlEntry& entry) {
+  YamlNode key;
+  key.line = entry.line;
+  key.column = entry.column;
+  key.text = entry.key;
+  return key;
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMost = 40;
+  if (text.size() <= kMost) return text;
+  std::size_t cut = kMost;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not within a character
+  return text.substr(0, cut) + "...";
+}
+
 std::string seen_as(const YamlNode& node) {
   if (node.kind == YamlNode::Kind::List) return node.items.empty() ? "an empty list" : "a list";
   if (node.kind == YamlNode::Kind::Map) return node.entries.empty() ? "an empty map" : "a map";
-  constexpr std::size_t kMost = 40;
-  std::string text = node.text;
-  if (text.size() > kMost) {
-    std::size_t cut = kMost;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not within a character
-    text = text.substr(0, cut) + "...";
-  }
-  if (node.is_plain && text.empty()) return "empty";
+  if (node.is_plain && node.text.empty()) return "empty";
   const auto value = scalar_value(node);
-  return value && value->is_string() ? "'" + text + "'" : text;
+  return value && value->is_string() ? "'" + shortened(node.text) + "'" : shortened(node.text);
 }
 
 std::optional<Value> to_value(const YamlNode& node, const std::string& key, Findings& findings) {
   if (node.kind == YamlNode::Kind::Scalar) {
+    if (is_boolean_to_yaml_1_1(node))
+      findings.notice(node, "'" + node.text + "' is text by YAML 1.2; W&B reads true or false, so write one of these");
     auto value = scalar_value(node);
     if (!value)
       findings.wrong(node, key, "'" + key + "' is " + seen_as(node),
@@ -187,12 +204,9 @@ void Fields::finish() {
   for (const YamlEntry& entry : node_.entries) {
     if (findings_.is_full()) return;
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
-    YamlNode at;
-    at.line = entry.line;
-    at.column = entry.column;
     const std::string where = path_.empty() ? "" : " in '" + path_ + "'";
-    findings_.wrong(at, path_of(entry.key), "unknown key '" + entry.key + "'" + where, "one of: " + either(known_),
-                    nearest(entry.key, known_));
+    findings_.wrong(key_of(entry), path_of(entry.key), "unknown key '" + shortened(entry.key) + "'" + where,
+                    "one of: " + either(known_), nearest(entry.key, known_));
   }
 }
 

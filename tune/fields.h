@@ -23,7 +23,7 @@ namespace rt::tune {
 // All that was found out about one file.
 class Findings {
  public:
-  static constexpr std::size_t kMost = 100;  // mistakes: nobody reads more, and they take time to write
+  static constexpr std::size_t kMost = 100;  // mistakes, and notices: nobody reads more, and they take time to write
 
   explicit Findings(std::string file) : file_(std::move(file)) {}
 
@@ -43,7 +43,13 @@ class Findings {
   std::vector<std::string> notices_;
 };
 
-// What a person sees of a node: 'text', 3, a list, a map; at most 40 letters.
+// An entry's key, as a place for a mistake.
+YamlNode key_of(const YamlEntry& entry);
+
+// At most 40 bytes of a text, then dots.
+std::string shortened(const std::string& text);
+
+// What a person sees of a node: 'text', 3, a list, a map; shortened.
 std::string seen_as(const YamlNode& node);
 
 // The node as a parameter's value. Nothing, and a mistake under `key`, where JSON can't carry it.

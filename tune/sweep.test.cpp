@@ -174,8 +174,7 @@ TEST(SweepMistakes, SayWhatWasSeenAndWhatIsWanted) {
       {with + "metric: {name: a}\nscheduler: {type: aha, max_iter: 3}\n",
        "sweep.yaml:5: 'scheduler.type' is 'aha' - did you mean 'asha'?"},
       {with + "early_terminate: {type: asha, max_iter: 3}\n",
-       "sweep.yaml:4: 'early_terminate: {type: asha}', wanted 'scheduler: {type: asha, max_iter: ...}' stops poor "
-       "trials early"},
+       "sweep.yaml:4: 'early_terminate: {type: asha}', wanted the same keys under 'scheduler'"},
       {with + "checkpoint: {keep: 0}\n",
        "sweep.yaml:4: 'checkpoint.keep' is 0, wanted a whole number from 1 to 1000000"},
       {with + "kind: job\n", "sweep.yaml:4: 'kind' is 'job', wanted sweep"},
@@ -224,6 +223,13 @@ TEST(SweepNotices, NameWhatIsIgnored) {
                                 "f:4: unknown macro '${arg}' is left out of the command - did you mean '${args}'?",
                                 "f:3: 'metric.impute' matters to W&B's bayes only and is ignored",
                                 "f:2: 'entity' has no meaning here and is ignored"}));
+}
+
+TEST(SweepNotices, WarnOfWhatWandbReadsOtherwise) {
+  const auto parsed = parse_sweep("method: random\nparameters: {amp: {values: [yes, 'no', true]}}\n", "f");
+  EXPECT_EQ(
+      parsed.notices,
+      (std::vector<std::string>{"f:2: 'yes' is text by YAML 1.2; W&B reads true or false, so write one of these"}));
 }
 
 TEST(MissingToRun, SaysWhatASweepStillNeeds) {

@@ -72,7 +72,7 @@ void parse_early_terminate(const YamlNode& node, Findings& findings) {
   Fields fields(node, "early_terminate", findings);
   const YamlNode* type = fields.take("type");
   if (type && type->text == "asha") {
-    findings.wrong(*type, "early_terminate.type", "'early_terminate: {type: asha}'", kAshaWorks);
+    findings.wrong(*type, "early_terminate.type", "'early_terminate: {type: asha}'", "the same keys under 'scheduler'");
     return;
   }
   fields.require("type", "hyperband");
@@ -112,7 +112,7 @@ Stop parse_stop(const YamlNode& node, const std::optional<Metric>& metric, Findi
   Stop stop;
   stop.iterations = fields.integer("iterations", 1);
   stop.seconds = fields.number("seconds", {.min = 0, .is_above_min = true});
-  if (metric) stop.bound = fields.number(metric->name);
+  if (metric && metric->name != "iterations" && metric->name != "seconds") stop.bound = fields.number(metric->name);
   fields.finish();
   return stop;
 }

@@ -132,7 +132,8 @@ class Builder final : public YAML::EventHandler {
       refuse(key.line, key.column, "a key that is a list or a map", "a word; write text with such letters in quotes");
     if (key.text == "<<" && key.is_plain)
       refuse(key.line, key.column, "the merge key '<<'", "the keys written out; YAML 1.2 has no merge keys");
-    if (!map.keys.insert(key.text).second)
+    constexpr std::size_t kMost = 100;  // nobody reads more
+    if (!map.keys.insert(key.text).second && double_keys.size() < kMost)
       double_keys.push_back({.line = key.line,
                              .column = key.column,
                              .key = key.text,
