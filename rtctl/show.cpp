@@ -17,9 +17,10 @@ namespace fs = std::filesystem;
 Result<tune::History> read_history(const fs::path& directory) {
   if (!fs::is_directory(directory / "tune"))
     return Error{Code::NotFound, "there is no sweep in " + directory.string() + " (no folder tune in it)"};
-  RT_TRY(contents, read_journal(directory / "tune"));
+  RT_TRY(reader, JournalReader::open(directory / "tune"));
+  RT_TRY(records, reader.poll());
   std::optional<tune::History> history;
-  for (const std::string& bytes : contents.records) {
+  for (const std::string& bytes : records) {
     RT_TRY(record, tune::decode(bytes));
     if (!history) {
       const auto* started = std::get_if<tune::SweepStarted>(&record);

@@ -2,6 +2,7 @@
 
 #include "rt/runtime/base/crash_point.h"
 #include "rt/tune/filing.h"
+#include "rt/tune/record_kinds.h"
 
 namespace rt::tune {
 
@@ -78,7 +79,7 @@ void Runner::carry_out(const Outcome& outcome) {
 
 Status Runner::keep(const std::vector<Record>& records) {
   for (const Record& record : records) {
-    [[maybe_unused]] const std::string kind = kind_of(record);
+    [[maybe_unused]] const std::string kind(kind_of(record));
     RT_CRASH_POINT(("tune.before." + kind).c_str());
     RT_CHECK(journal_->append(encode(record)));
     RT_CRASH_POINT(("tune.after." + kind).c_str());
