@@ -1,17 +1,17 @@
+#include "rt/runtime/base/random.h"
 #include "rt/tune/searcher.h"
-#include "rt/tune/split_mix.h"
 
 namespace rt::tune {
 namespace {
 
-class Random final : public Searcher {
+class RandomSearch final : public Searcher {
  public:
-  Random(const Space& space, std::uint64_t seed, std::optional<std::int64_t> run_cap)
+  RandomSearch(const Space& space, std::uint64_t seed, std::optional<std::int64_t> run_cap)
       : space_(space), seed_(seed), run_cap_(run_cap) {}
 
   std::optional<Value> suggest(std::int64_t trial) const override {
     if (trial < 0 || (run_cap_ && trial >= *run_cap_)) return std::nullopt;
-    SplitMix stream = SplitMix::of(seed_, static_cast<std::uint64_t>(trial));
+    Random stream(split(seed_, static_cast<std::uint64_t>(trial)));
     return sample(space_, [&] { return stream.uniform(); });
   }
 
@@ -26,7 +26,7 @@ class Random final : public Searcher {
 }  // namespace
 
 std::unique_ptr<Searcher> make_random(const Space& space, std::uint64_t seed, std::optional<std::int64_t> run_cap) {
-  return std::make_unique<Random>(space, seed, run_cap);
+  return std::make_unique<RandomSearch>(space, seed, run_cap);
 }
 
 }  // namespace rt::tune

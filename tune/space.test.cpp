@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "rt/tune/split_mix.h"
+#include "rt/runtime/base/random.h"
 #include "rt/tune/sweep.h"
 
 namespace rt::tune {
@@ -98,7 +98,7 @@ TEST(Sample, HasTheMomentsOfItsDistribution) {
   constexpr int kDraws = 100'000;
   for (const Moments& right : cases) {
     const Space space{{"x", written_as(right.parameter)}};
-    SplitMix stream(1);
+    Random stream(1);
     double sum = 0, squares = 0;
     for (int i = 0; i < kDraws; ++i) {
       const double x = sample(space, [&] { return stream.uniform(); })["x"].get<double>();

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "rt/runtime/base/random.h"
 #include "rt/tune/searcher.h"
-#include "rt/tune/split_mix.h"
 #include "rt/tune/sweep.h"
 
 namespace rt::tune {
@@ -28,11 +28,11 @@ std::vector<std::string> files() {
   return texts;
 }
 
-std::string mutated(std::string text, const std::vector<std::string>& all, SplitMix& random) {
+std::string mutated(std::string text, const std::vector<std::string>& all, Random& random) {
   const std::string spice[] = {"&a ", "*a",   "[",    "]",       "{",  "}",      ": ",  "- ",        "\n",    "  ",
                                "\t",  "'",    "\"",   "#",       "? ", "!!str ", "|\n", ">",         "---\n", "1e999",
                                "-",   "\xff", "<<: ", "${args}", "~",  "0x",     "%",   "parameters"};
-  const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random.next() % count); };
+  const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random.below(count)); };
   for (std::size_t changes = 1 + below(4); changes > 0; --changes) {
     const std::size_t at = below(text.size() + 1);
     const std::size_t length = std::min(below(12), text.size() - at);
@@ -58,7 +58,7 @@ std::string mutated(std::string text, const std::vector<std::string>& all, Split
 TEST(SweepMutations, AreAnsweredWithASweepOrWithMistakes) {
   const auto all = files();
   ASSERT_GT(all.size(), 30u);
-  SplitMix random(20260101);
+  Random random(20260101);
   int valid = 0;
   constexpr int kMutations = 6000;
   for (int i = 0; i < kMutations; ++i) {
