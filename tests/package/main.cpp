@@ -1,4 +1,17 @@
-#include <rt/actors/parameters.h>
+#include <rt/rt.h>
 
-// Ends with 0 where the library was linked and works.
-int main() { return rt::Parameters(R"({"ranks": 2})").integer("ranks") == 2 ? 0 : 1; }
+class Counter {
+ public:
+  explicit Counter(int start) : n_(start) {}
+  int add(int by) { return n_ += by; }
+
+ private:
+  int n_;
+};
+
+// Ends with 0 where an actor was spawned in a process of its own and answered.
+int main(int argc, char** argv) {
+  rt::Cluster cluster = rt::connect(argc, argv);
+  auto counter = cluster.spawn<Counter>({.name = "counter"}, 10);
+  return counter.call<&Counter::add>(5).get() == 15 ? 0 : 1;
+}
