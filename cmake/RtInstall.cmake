@@ -18,9 +18,6 @@ foreach(library ${libraries})
   endif()
 endforeach()
 set_target_properties(rt_runtime PROPERTIES EXPORT_NAME runtime)
-if(TARGET rtd AND NOT PROJECT_IS_TOP_LEVEL)
-  add_dependencies(rt_actors rtd)  # a program that starts its own cluster runs rtd
-endif()
 if(NOT RT_INSTALL)
   return()
 endif()
@@ -35,6 +32,9 @@ if(with_torch)
   install(TARGETS ${with_torch} EXPORT rtTorchTargets)
   install(EXPORT rtTorchTargets NAMESPACE rt:: DESTINATION ${package})
 endif()
+if(TARGET rt_nccl)
+  install(TARGETS rt_nccl)  # loaded where there is a GPU; rtConfig.cmake tells rt::train's programs where it lies
+endif()
 foreach(program rtctl rtd rt-torch)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # rt-torch finds the wheel's libraries
@@ -47,7 +47,10 @@ install(DIRECTORY ${RT_WIRE_INCLUDE}/rt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} 
 install(FILES actors/rt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rt OPTIONAL)
 install(FILES actors/train/train.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rt OPTIONAL)
 
-configure_package_config_file(cmake/rtConfig.cmake.in ${PROJECT_BINARY_DIR}/rtConfig.cmake INSTALL_DESTINATION ${package})
+install(FILES tune/python/rt.py DESTINATION ${CMAKE_INSTALL_DATADIR}/rt)
+
+configure_package_config_file(cmake/rtConfig.cmake.in ${PROJECT_BINARY_DIR}/rtConfig.cmake INSTALL_DESTINATION ${package}
+  PATH_VARS CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/rtConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/rtConfig.cmake ${PROJECT_BINARY_DIR}/rtConfigVersion.cmake cmake/RtDependencies.cmake
               cmake/RtTorchLibrary.cmake DESTINATION ${package})
