@@ -32,7 +32,8 @@ class KeyValue {
 
   // Sets `desired` if the value is `expected`, or if the key isn't there and `expected` is empty. Returns the value
   // that stands afterwards (`expected` where the key isn't there and nothing was set).
-  virtual Result<std::string> compare_set(std::string_view key, std::string_view expected, std::string_view desired) = 0;
+  virtual Result<std::string> compare_set(std::string_view key, std::string_view expected,
+                                          std::string_view desired) = 0;
 
   virtual Result<bool> check(const std::vector<std::string>& keys) = 0;  // are all keys there now?
   virtual Result<bool> remove(std::string_view key) = 0;                 // was it there?

@@ -17,22 +17,20 @@ namespace rt {
 enum class DeviceKind { Cpu, Gpu };
 
 struct RankContext {
-  std::string trial_id;          // e.g. "0007", unique in its sweep
-  int rank = 0;                  // 0 .. size-1
-  int size = 1;                  // ranks in the gang
-  int generation = 1;            // grows each time the gang is formed anew; part of every key in the store
-  std::uint64_t seed = 0;        // the trial's, the same on all ranks: initial weights and data order come from it
+  std::string trial_id;    // e.g. "0007", unique in its sweep
+  int rank = 0;            // 0 .. size-1
+  int size = 1;            // ranks in the gang
+  int generation = 1;      // grows each time the gang is formed anew; part of every key in the store
+  std::uint64_t seed = 0;  // the trial's, the same on all ranks: initial weights and data order come from it
   DeviceKind device = DeviceKind::Cpu;
-  std::vector<std::string> gpus; // UUIDs this rank may use, also in CUDA_VISIBLE_DEVICES; empty on CPU
-  int threads = 1;               // CPU threads this rank may use (cpus_per_rank)
-  std::vector<int> cpuset;       // cores this rank is pinned to; empty where slots are simulated or shared
-  Parameters parameters;         // this trial's point of the search space
+  std::vector<std::string> gpus;    // UUIDs this rank may use, also in CUDA_VISIBLE_DEVICES; empty on CPU
+  int threads = 1;                  // CPU threads this rank may use (cpus_per_rank)
+  std::vector<int> cpuset;          // cores this rank is pinned to; empty where slots are simulated or shared
+  Parameters parameters;            // this trial's point of the search space
   std::filesystem::path directory;  // the trial's folder; checkpoints and logs lie below it
-  KeyValue* store = nullptr;     // the gang's key-value space; keys of a group start with group_prefix()
+  KeyValue* store = nullptr;        // the gang's key-value space; keys of a group start with group_prefix()
 
-  std::string group_prefix() const {
-    return "trial/" + trial_id + "/gen/" + std::to_string(generation) + "/";
-  }
+  std::string group_prefix() const { return "trial/" + trial_id + "/gen/" + std::to_string(generation) + "/"; }
 };
 
 }  // namespace rt

@@ -32,11 +32,11 @@ using Metrics = std::map<std::string, double>;
 template <class T>
 concept TrainableClass = std::default_initializable<T> &&
     requires(T t, RankContext& context, const std::filesystem::path& directory) {
-      t.setup(context);
-      { t.step() } -> std::convertible_to<Metrics>;
-      t.save(directory);
-      t.load(directory);
-    };
+  t.setup(context);
+  { t.step() } -> std::convertible_to<Metrics>;
+  t.save(directory);
+  t.load(directory);
+};
 
 namespace detail {
 
@@ -72,13 +72,13 @@ bool register_trainable(std::string_view name, TrainableFactory factory);
 std::unique_ptr<detail::AnyTrainable> make_trainable(std::string_view name);
 std::vector<std::string> trainable_names();
 
-#define RT_TRAINABLE(Class)                                                                              \
-  static_assert(::rt::TrainableClass<Class>,                                                             \
-                #Class " is no trainable: it needs setup(rt::RankContext&), rt::Metrics step(), "        \
-                       "save(const std::filesystem::path&) and load(const std::filesystem::path&)");     \
-  [[maybe_unused]] static const bool rt_trainable_##Class = ::rt::detail::register_trainable(            \
-      #Class, []() -> std::unique_ptr<::rt::detail::AnyTrainable> {                                      \
-        return std::make_unique<::rt::detail::TrainableOf<Class>>();                                     \
+#define RT_TRAINABLE(Class)                                                                          \
+  static_assert(::rt::TrainableClass<Class>, #Class                                                  \
+                " is no trainable: it needs setup(rt::RankContext&), rt::Metrics step(), "           \
+                "save(const std::filesystem::path&) and load(const std::filesystem::path&)");        \
+  [[maybe_unused]] static const bool rt_trainable_##Class =                                          \
+      ::rt::detail::register_trainable(#Class, []() -> std::unique_ptr<::rt::detail::AnyTrainable> { \
+        return std::make_unique<::rt::detail::TrainableOf<Class>>();                                 \
       });
 
 }  // namespace rt

@@ -77,8 +77,8 @@ using Status = Result<Unit>;
 
 // `name` becomes the value of `expression`; an Error of it is returned from the enclosing function.
 #define RT_TRY(name, expression) RT_TRY_(name, expression, RT_TRY_NAME_(__LINE__))
-#define RT_TRY_(name, expression, result)     \
-  auto result = (expression);                 \
+#define RT_TRY_(name, expression, result)        \
+  auto result = (expression);                    \
   if (!result) return std::move(result).error(); \
   auto name = *std::move(result)
 #define RT_TRY_NAME_(line) RT_TRY_NAME2_(line)

@@ -1,0 +1,17 @@
+#include <rt/rt.h>
+
+class Counter {
+ public:
+  explicit Counter(int start) : n_(start) {}
+  int add(int by) { return n_ += by; }
+
+ private:
+  int n_;
+};
+
+// Ends with 0 where an actor was spawned in a process of its own and answered.
+int main(int argc, char** argv) {
+  rt::Cluster cluster = rt::connect(argc, argv);
+  auto counter = cluster.spawn<Counter>({.name = "counter"}, 10);
+  return counter.call<&Counter::add>(5).get() == 15 ? 0 : 1;
+}
