@@ -88,7 +88,7 @@ class ProgramRank::Running {
 
   ~Running() {
     const std::lock_guard lock(mutex_);
-    if (const Status killed = kill_tree(); !killed) note(killed.error().message);
+    if (const Status killed = kill_tree(); !killed) note("rt: " + killed.error().message + "\n");
   }
 
   Result<ProgramReport> next_report() {
@@ -108,7 +108,7 @@ class ProgramRank::Running {
   }
 
   Result<ProgramStopped> stop(StopDeadlines deadlines) {
-    RT_TRY(over, ended(/*stopping=*/true));
+    RT_TRY(over, begin_stop());
     if (!over) {
       const Status asked = write_whole(files_.stop, "", start_.rank);
       if (asked) over = wait_until(Clock::now() + deadlines.save);
@@ -126,10 +126,11 @@ class ProgramRank::Running {
   }
 
  private:
-  Result<bool> ended(bool stopping) {
+  // Whether the program has ended by itself, so that there is nothing to stop.
+  Result<bool> begin_stop() {
     const std::lock_guard lock(mutex_);
     RT_TRY(over, look_for_end());
-    if (stopping && !over) stopped_ = true;
+    if (!over) stopped_ = true;
     return over;
   }
 
@@ -141,7 +142,7 @@ class ProgramRank::Running {
   // Whether the program has ended by then.
   bool wait_until(Clock::time_point deadline) {
     while (true) {
-      pollfd wait{child_.end(), POLLIN | POLLHUP, 0};
+      pollfd wait{child_.end(), POLLIN, 0};
       if (::poll(&wait, 1, milliseconds_until(deadline)) > 0) return true;
       if (Clock::now() >= deadline) return false;
     }
