@@ -55,11 +55,11 @@ Error cannot_execute(const std::string& program, int number) {
   return {Code::System, what};
 }
 
-Result<pid_t> fork_and_exec(const Command& command, const Descriptor& log, const Descriptor& null) {
+Result<pid_t> fork_and_exec(const Command& command, const Fd& log, const Fd& null) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
-  const Descriptor reader(ends[0]);
-  Descriptor writer(ends[1]);
+  const Fd reader(ends[0]);
+  Fd writer(ends[1]);
   std::vector<char*> argv = pointers(command.argv);
   std::vector<char*> environment = pointers(command.environment);
   const ChildPlan plan{argv.data(), environment.data(), log.get(), null.get(), writer.get(), ::getpid()};
@@ -67,7 +67,7 @@ Result<pid_t> fork_and_exec(const Command& command, const Descriptor& log, const
   const pid_t pid = ::fork();
   if (pid < 0) return system_error("cannot fork for '" + command.argv[0] + "'", errno);
   if (pid == 0) run_child(plan);
-  writer = Descriptor();
+  writer.reset();
   int number = 0;
   ssize_t got = 0;
   do got = ::read(reader.get(), &number, sizeof number);
@@ -87,10 +87,8 @@ std::string to_string(const ExitState& state) {
 Result<ChildProcess> ChildProcess::start(const Command& command, bool allow_pidfd) {
   if (command.argv.empty() || command.argv[0].empty())
     return Error{Code::Invalid, "there is no program to run: `program` or `command` is empty"};
-  const Descriptor log(::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!log) return system_error("cannot open the log " + command.log, errno);
-  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!null) return system_error("cannot open /dev/null", errno);
+  RT_TRY(log, open_file(command.log, O_WRONLY | O_CREAT | O_APPEND));
+  RT_TRY(null, open_file("/dev/null", O_RDONLY));
 
   RT_TRY(pid, fork_and_exec(command, log, null));
   auto end = notice_end(pid, allow_pidfd);

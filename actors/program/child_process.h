@@ -12,26 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "rt/runtime/base/files.h"
 #include "rt/runtime/base/result.h"
 
 namespace rt {
-
-// A file descriptor that its owner closes.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 // Readable once a child of this process has ended, whether or not it has been reaped.
 class EndNotice {

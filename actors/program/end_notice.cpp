@@ -13,46 +13,42 @@ namespace {
 
 class PidfdNotice final : public EndNotice {
  public:
-  explicit PidfdNotice(Descriptor fd) : fd_(std::move(fd)) {}
+  explicit PidfdNotice(Fd fd) : fd_(std::move(fd)) {}
   int fd() const override { return fd_.get(); }
 
  private:
-  Descriptor fd_;
+  Fd fd_;
 };
 
 // The thread ends with the child, so the owner must have ended the child before it drops this.
 class ThreadNotice final : public EndNotice {
  public:
-  ThreadNotice(pid_t child, Descriptor reader, Descriptor writer)
+  ThreadNotice(pid_t child, Fd reader, Fd writer)
       : reader_(std::move(reader)), thread_([child, writer = std::move(writer)]() mutable {
           siginfo_t ignored;
           while (::waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
           }
-          writer = Descriptor();
+          writer.reset();
         }) {}
   ~ThreadNotice() override { thread_.join(); }
   int fd() const override { return reader_.get(); }
 
  private:
-  Descriptor reader_;
+  Fd reader_;
   std::thread thread_;
 };
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<std::unique_ptr<EndNotice>> notice_end(pid_t child, bool allow_pidfd) {
   if (allow_pidfd) {
-    Descriptor fd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));  // sets O_CLOEXEC by itself
+    Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));  // sets O_CLOEXEC by itself
     if (fd) return std::unique_ptr<EndNotice>(std::make_unique<PidfdNotice>(std::move(fd)));
     if (errno != ENOSYS && errno != EPERM) return system_error("pidfd_open of " + std::to_string(child), errno);
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
-  return std::unique_ptr<EndNotice>(std::make_unique<ThreadNotice>(child, Descriptor(ends[0]), Descriptor(ends[1])));
+  return std::unique_ptr<EndNotice>(std::make_unique<ThreadNotice>(child, Fd(ends[0]), Fd(ends[1])));
 }
 
 }  // namespace rt

@@ -21,7 +21,7 @@ using testing::TempFolder;
 std::set<pid_t> start_tree(const TempFolder& folder, const std::string& script, int count) {
   const auto fifo = folder / "ids";
   EXPECT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  const Descriptor keeps_it_open(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
+  const Fd keeps_it_open(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
   const auto child = ChildProcess::start({.argv = {"sh", "-c", script},
                                           .environment = {"PATH=/usr/bin:/bin", "IDS=" + fifo.string()},
                                           .log = (folder / "log").string()});

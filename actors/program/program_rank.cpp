@@ -14,6 +14,7 @@
 #include "rt/actors/program/process_tree.h"
 #include "rt/actors/program/report_file.h"
 #include "rt/actors/program/report_reader.h"
+#include "rt/runtime/base/files.h"
 
 namespace rt {
 namespace {
@@ -34,18 +35,6 @@ int milliseconds_until(Clock::time_point time) {
   return static_cast<int>(std::clamp<decltype(left)>(left, 0, 3'600'000));
 }
 
-// Whole or not at all, since all ranks of a gang write the same file.
-Status write_whole(const fs::path& file, const std::string& text, int rank) {
-  const fs::path partial = file.string() + ".rank-" + std::to_string(rank);
-  std::ofstream out(partial, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(partial, file, error);
-  if (!out || error) return Error{Code::System, "cannot write " + file.string() + ": is the disk full?"};
-  return Unit{};
-}
-
 std::vector<std::string> own_environment() {
   std::vector<std::string> assignments;
   for (char** at = environ; *at; ++at) assignments.emplace_back(*at);
@@ -53,13 +42,10 @@ std::vector<std::string> own_environment() {
 }
 
 Status make_files(const ProgramStart& start, const ProgramFiles& files) {
-  std::error_code error;
-  for (const fs::path& folder : {files.report.parent_path(), files.checkpoints, start.log.parent_path()}) {
-    if (!folder.empty()) fs::create_directories(folder, error);
-    if (error) return Error{Code::System, "cannot make the folder " + folder.string() + ": " + error.message()};
-  }
-  fs::remove(files.stop, error);
-  return write_whole(files.parameters, start.parameters, start.rank);
+  for (const fs::path& folder : {files.report.parent_path(), files.checkpoints, start.log.parent_path()})
+    RT_CHECK(make_folders(folder));
+  RT_CHECK(remove_tree(files.stop));
+  return write_file_atomic(files.parameters, start.parameters);
 }
 
 }  // namespace
@@ -88,7 +74,7 @@ class ProgramRank::Running {
 
   ~Running() {
     const std::lock_guard lock(mutex_);
-    if (const Status killed = kill_tree(); !killed) note(killed.error().message);
+    if (const Status killed = kill_tree(); !killed) note("rt: " + killed.error().message + "\n");
   }
 
   Result<ProgramReport> next_report() {
@@ -108,9 +94,9 @@ class ProgramRank::Running {
   }
 
   Result<ProgramStopped> stop(StopDeadlines deadlines) {
-    RT_TRY(over, ended(/*stopping=*/true));
+    RT_TRY(over, begin_stop());
     if (!over) {
-      const Status asked = write_whole(files_.stop, "", start_.rank);
+      const Status asked = write_file_atomic(files_.stop, "");
       if (asked) over = wait_until(Clock::now() + deadlines.save);
       if (!over) {
         terminate();
@@ -126,10 +112,11 @@ class ProgramRank::Running {
   }
 
  private:
-  Result<bool> ended(bool stopping) {
+  // Whether the program has ended by itself, so that there is nothing to stop.
+  Result<bool> begin_stop() {
     const std::lock_guard lock(mutex_);
     RT_TRY(over, look_for_end());
-    if (stopping && !over) stopped_ = true;
+    if (!over) stopped_ = true;
     return over;
   }
 
@@ -141,7 +128,7 @@ class ProgramRank::Running {
   // Whether the program has ended by then.
   bool wait_until(Clock::time_point deadline) {
     while (true) {
-      pollfd wait{child_.end(), POLLIN | POLLHUP, 0};
+      pollfd wait{child_.end(), POLLIN, 0};
       if (::poll(&wait, 1, milliseconds_until(deadline)) > 0) return true;
       if (Clock::now() >= deadline) return false;
     }

@@ -15,7 +15,7 @@ struct ProgramStart {
   std::vector<std::string> argv;         // argv[0] is looked for in PATH
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's; the contract's own names win
   std::filesystem::path directory;       // the trial's folder, which exists, absolute
-  std::filesystem::path log;             // takes the program's stdout and stderr, appended
+  std::filesystem::path log;             // takes the program's stdout and stderr, appended; absolute
   std::filesystem::path python_path;     // the folder of rt.py, put first in PYTHONPATH; empty: left alone
 
   std::string trial_id;

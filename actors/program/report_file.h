@@ -6,10 +6,11 @@
 // Danger: a program that cuts the file and begins anew is followed only if the file got shorter.
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
-#include "rt/actors/program/child_process.h"
+#include "rt/runtime/base/files.h"
 #include "rt/runtime/base/result.h"
 
 namespace rt {
@@ -19,7 +20,7 @@ class ReportFile {
   static constexpr std::chrono::milliseconds kLookAgain{50};
 
   // Makes the file, empty.
-  static Result<ReportFile> create(const std::filesystem::path& path);
+  static Result<ReportFile> create(std::filesystem::path path);
 
   int fd() const { return notice_.get(); }  // readable when the file has grown, until the next read
 
@@ -27,11 +28,13 @@ class ReportFile {
   Result<std::string> read();
 
  private:
-  ReportFile(Descriptor file, Descriptor notice) : file_(std::move(file)), notice_(std::move(notice)) {}
+  ReportFile(std::filesystem::path path, Fd file, Fd notice)
+      : path_(std::move(path)), file_(std::move(file)), notice_(std::move(notice)) {}
 
-  Descriptor file_;
-  Descriptor notice_;
-  off_t offset_ = 0;
+  std::filesystem::path path_;
+  Fd file_;
+  Fd notice_;
+  std::uint64_t offset_ = 0;  // of what was read
 };
 
 }  // namespace rt
