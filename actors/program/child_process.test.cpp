@@ -93,7 +93,7 @@ TEST(ChildProcess, SaysWhyAProgramCannotRun) {
   EXPECT_NE(plain.error().message.find("chmod +x"), std::string::npos) << plain.error().message;
 
   EXPECT_EQ(ChildProcess::start({.argv = {}, .log = log}).error().code, Code::Invalid);
-  EXPECT_EQ(ChildProcess::start({.argv = {"true"}, .log = "/no/such/folder/log"}).error().code, Code::System);
+  EXPECT_EQ(ChildProcess::start({.argv = {"true"}, .log = "/no/such/folder/log"}).error().code, Code::NotFound);
 }
 
 // A host process starts the program and is killed; the program falls to this test, which is a subreaper.
