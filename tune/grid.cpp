@@ -25,8 +25,11 @@ std::vector<Value> without_repeats(const std::vector<Value>& values) {
   return different;
 }
 
-// W&B's grid over q_uniform: min, min + q, ... below max.
-double q_uniform_points(const Uniform& range, double q) { return std::ceil((range.max - range.min) / q); }
+// W&B's grid over q_uniform: min, min + q, ... below max. At least min, also where the quotient is too small for a
+// double.
+double q_uniform_points(const Uniform& range, double q) {
+  return std::max(std::ceil((range.max - range.min) / q), 1.0);
+}
 
 // The points along one leaf, counted once and made when they are asked for.
 class Axis {

@@ -57,6 +57,7 @@ TEST(Grid, OfMorePointsThanCanBeCountedIsNeverLaidOut) {
 TEST(GridPoints, AreNoneForAContinuousRange) {
   EXPECT_EQ(grid_points({Uniform{0, 1}, {}}), std::nullopt);
   EXPECT_EQ(grid_points({Uniform{0, 1}, Quantum{0.25, false}}), 4);
+  EXPECT_EQ(grid_points({Uniform{0, 5e-324}, Quantum{1e308, false}}), 1);
   EXPECT_EQ(grid_points({Normal{0, 1}, Quantum{1, true}}), std::nullopt);
   EXPECT_EQ(grid_points({Categorical{{1, 2}, {0.5, 0.5}}, {}}), std::nullopt);
   EXPECT_EQ(grid_points({IntUniform{std::numeric_limits<std::int64_t>::min(), kMost}, {}}), kMost);

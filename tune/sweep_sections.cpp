@@ -27,8 +27,8 @@ std::optional<Metric> parse_metric(const YamlNode& node, Findings& findings) {
   const auto name = fields.text("name");
   const auto goal = fields.choice("goal", {"minimize", "maximize"});
   const auto target = fields.number("target");
-  const auto impute = fields.choice("impute", {"latest", "best", "worst"});
-  const auto impute_while_running = fields.choice("impute_while_running", {"latest", "best", "worst", "false"});
+  fields.choice("impute", {"latest", "best", "worst"});
+  fields.choice("impute_while_running", {"latest", "best", "worst", "false"});
   fields.finish();
   for (const char* key : {"impute", "impute_while_running"})
     if (const YamlNode* at = fields.take(key))

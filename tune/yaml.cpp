@@ -88,6 +88,8 @@ class Builder final : public YAML::EventHandler {
   void scalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) {
     const bool is_text = tag == "!" || tag == "tag:yaml.org,2002:str";
     if (!is_text && tag != "?" && !tag.empty()) wrong_tag(mark, tag);
+    if (text.find('\0') != std::string::npos)
+      refuse(mark.line + 1, mark.column + 1, "the character \\0 in a text", "text that a command line can hold");
     spend(1 + text.size() / 64, mark.line + 1, mark.column + 1);
     add({.line = mark.line + 1, .column = mark.column + 1, .text = text, .is_plain = !is_text}, anchor);
   }

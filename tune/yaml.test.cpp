@@ -43,6 +43,7 @@ TEST(Yaml, NamesWhatIsNoYaml) {
   EXPECT_EQ(mistake_of("a: 1\nb: *x\n").substr(0, 17), "f:2: no valid YAM");
   EXPECT_EQ(mistake_of("a: [1\n").substr(0, 2), "f:");
   EXPECT_EQ(mistake_of("a:\n\t- 1\n").substr(0, 2), "f:");
+  EXPECT_EQ(mistake_of("a: \"x\\0y\"\n"), "f:1: the character \\0 in a text, wanted text that a command line can hold");
   EXPECT_EQ(mistake_of("a: !mine 1\n"), "f:1: the tag '!mine', wanted no tag, or !!str for text");
   EXPECT_EQ(mistake_of("[a]: 1\n").substr(0, 38), "f:1: a key that is a list or a map, wa");
   EXPECT_EQ(mistake_of("x: {<<: {a: 1}}\n").substr(0, 25), "f:1: the merge key '<<', ");
