@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rt/tune/objective.h"
-#include "rt/tune/split_mix.h"
+#include "rt/runtime/base/random.h"
 
 namespace rt::tune {
 namespace {
@@ -28,7 +28,7 @@ EndReason end_of(Verdict verdict) {
 }  // namespace
 
 std::uint64_t trial_seed(std::uint64_t sweep_seed, TrialIndex trial) {
-  return SplitMix::of(~sweep_seed, trial).next();  // not the stream that random search draws the parameters from
+  return split(~sweep_seed, static_cast<std::uint64_t>(trial));  // not the stream that random search draws the parameters from
 }
 
 History::History(Sweep sweep)
