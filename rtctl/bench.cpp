@@ -36,6 +36,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   CLI::App* tune = bench->add_subcommand("tune", "Trials a second, and how close to ideal trials fill their slots");
   tune->add_option("--trials", options->trials, "Trials that do nothing [600]");
   tune->add_option("--slots", options->slots, "CPU slots for them [8]");
+  tune->add_option("--only", options->only, "One figure, by its name");
   tune->add_flag("--quick", options->quick, "Fewer trials, and none of the 20 s figure");
   tune->callback([options, &exit_code] { exit_code = bench_tune(*options); });
 

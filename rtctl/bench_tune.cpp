@@ -92,10 +92,14 @@ Status bench_noop(const std::string& name, const fs::path& program, int trials, 
 Status bench_all(const BenchTuneOptions& options) {
   const int trials = options.quick ? 60 : options.trials;
   const fs::path self = own_folder() / "rtctl", torch = own_folder() / "rt-torch";
-  RT_CHECK(bench_noop("tune.noop_trials", self, trials, options.slots, forks_per_second()));
-  if (fs::exists(torch)) RT_CHECK(bench_noop("tune.noop_trials_torch", torch, trials / 2, options.slots, std::nullopt));
-  else fmt::print(stderr, "rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
-  if (options.quick) return Unit{};
+  const auto wanted = [&](const char* name) { return options.only.empty() || options.only == name; };
+  if (wanted("tune.noop_trials"))
+    RT_CHECK(bench_noop("tune.noop_trials", self, trials, options.slots, forks_per_second()));
+  if (wanted("tune.noop_trials_torch")) {
+    if (fs::exists(torch)) RT_CHECK(bench_noop("tune.noop_trials_torch", torch, trials / 2, options.slots, std::nullopt));
+    else fmt::print(stderr, "rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
+  }
+  if (options.quick || !wanted("tune.sleep320_16slots")) return Unit{};
   RT_TRY(seconds, time_sweep("BenchSleep", self, 320, 16));
   print_figure("tune.sleep320_16slots", seconds, "s", 20.0);
   return Unit{};
