@@ -67,7 +67,7 @@ void Gang::launch(const Launch& launch, const std::string& parameters, std::uint
     if (error) ready = Error{Code::System, "cannot make " + checkpoints.string() + ": " + error.message()};
     else if (restore) ready = verify_checkpoint(checkpoints, *restore);
     queue->put([this, alive, generation, ready, launch, parameters, seed] {
-      if (!*alive || generation != generation_ || failed_) return;
+      if (!*alive || generation != generation_ || failed_ || stopping_) return;
       if (!ready) return fail(0, ready.error().message, "");
       start_store([this, launch, parameters, seed] { start_ranks(launch, parameters, seed); });
     });
@@ -230,14 +230,13 @@ void Gang::on_death(const ActorDeath& death) {
 void Gang::stop(int generation) {
   stopping_ = true;
   stopped_ = TrialStopped{.trial = trial_, .generation = generation};
-  if (!is_program() || failed_) {
+  if (!is_program() || failed_ || ranks_.empty()) {
     kill_ranks();
     return tell_stopped_when_gone();
   }
   const std::string asked = message<wire::TrialStop>([&](auto to) {
     to.setDeadlineMs(static_cast<std::uint64_t>(plan_.stop_deadline.count()));
   });
-  if (ranks_.empty()) return tell_stopped_when_gone();
   ask_all(detail::kTrialStop, asked, [this](std::vector<std::string> answers) {
     std::string checkpoint;
     (void)wire::with_message<wire::TrialStopped>(answers.front(), [&](wire::TrialStopped::Reader from) {
