@@ -1,0 +1,6 @@
+#pragma once
+// See gloo/context.h.
+
+namespace gloo::transport {
+class Device;
+}
