@@ -2,8 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "rt/actors/cluster.h"
+#include "rt/rtctl/bench_trainables.h"
 #include "rt/rtctl/torch/bench_train.h"
-#include "rt/rtctl/torch/store_command.h"
+#include "rt/rtctl/torch/store_actor.h"
 
 namespace {
 
@@ -16,6 +18,8 @@ int exit_status(const rt::Status& status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  rt::train::register_store_actor();
+  rt::detail::serve_if_worker();  // it hosts the stores of gangs, and the trials of rtctl bench tune
   CLI::App app("What of rtctl needs LibTorch.", "rt-torch");
   app.require_subcommand(1);
   auto* bench = app.add_subcommand("bench", "Benchmarks, one JSON line a figure");
@@ -25,11 +29,8 @@ int main(int argc, char** argv) {
   rt::train::BenchTrainOptions options;
   train->add_option("--steps", options.steps, "steps of each form in a pair")->capture_default_str();
   train->add_option("--pairs", options.pairs, "pairs; the figure is their median")->capture_default_str();
-  auto* store =
-      app.add_subcommand("store", "Hosts a gang's c10d TCPStore until standard input closes; prints its port");
   CLI11_PARSE(app, argc, argv);
 
   if (train->parsed()) return exit_status(rt::train::bench_train(options));
-  if (store->parsed()) return exit_status(rt::train::run_store());
   return 1;
 }
