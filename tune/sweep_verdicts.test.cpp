@@ -21,7 +21,7 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-Value verdicts() { return Value::parse(std::ifstream(kFolder + "verdicts.json")); }
+Value verdicts(const char* part) { return Value::parse(std::ifstream(kFolder + "verdicts.json"))[part]; }
 
 enum class Outcome { Valid, NotSupportedYet, Wrong };
 
@@ -32,6 +32,11 @@ Outcome outcome_of(const ParsedSweep& parsed) {
   return is_wrong ? Outcome::Wrong : Outcome::NotSupportedYet;
 }
 
+TEST(Verdicts, AreThoseOfAllFilesInTheFolder) {
+  EXPECT_EQ(verdicts("files").size(), 33u);
+  EXPECT_EQ(verdicts("probes").size(), 18u);
+}
+
 TEST(Verdicts, WhatWandbTakesIsValidOrNotSupportedYetByName) {
   const std::map<std::string, std::string> not_yet = {
       {"valid_03_bayes_metric.yaml", "method: bayes"},
@@ -39,7 +44,7 @@ TEST(Verdicts, WhatWandbTakesIsValidOrNotSupportedYetByName) {
       {"valid_16_metric_target.yaml", "method: bayes"},
       {"valid_19_multi_objective.yaml", "method: custom"},
   };
-  for (const Value& verdict : verdicts()["files"]) {
+  for (const Value& verdict : verdicts("files")) {
     if (verdict["wandb"] != "valid") continue;
     const std::string file = verdict["file"];
     const auto parsed = parse_sweep(text_of(file), file);
@@ -53,7 +58,7 @@ TEST(Verdicts, WhatWandbTakesIsValidOrNotSupportedYetByName) {
 }
 
 TEST(Verdicts, WhatWandbRefusesIsRefusedForTheSameKey) {
-  for (const Value& verdict : verdicts()["files"]) {
+  for (const Value& verdict : verdicts("files")) {
     if (verdict["wandb"] != "invalid") continue;
     const std::string file = verdict["file"];
     const std::string key = verdict["key"];
@@ -69,7 +74,7 @@ TEST(Verdicts, WhatWandbRefusesIsRefusedForTheSameKey) {
 
 // W&B fills in what a file leaves out; the filled parameters must mean the same here.
 TEST(Verdicts, DefaultsAreWandbs) {
-  for (const Value& verdict : verdicts()["files"]) {
+  for (const Value& verdict : verdicts("files")) {
     const std::string file = verdict["file"];
     const auto written = parse_sweep(text_of(file), file);
     if (!written.sweep) continue;
@@ -91,7 +96,7 @@ TEST(Verdicts, ProbesAgreeButWhereTheReferenceSaysSo) {
       {"grid_with_uniform", Outcome::Wrong},      // W&B's schema takes it, its search then refuses it
       {"yaml_1e-4_is_a_string", Outcome::Valid},  // YAML 1.2 has it as a number
   };
-  for (const Value& probe : verdicts()["probes"]) {
+  for (const Value& probe : verdicts("probes")) {
     const auto parsed = parse_sweep(probe["yaml"].get<std::string>(), "probe");
     const auto exception = otherwise.find(probe["name"]);
     const Outcome verdict = probe["wandb"] == "valid" ? Outcome::Valid : Outcome::Wrong;
