@@ -1,6 +1,7 @@
 // A sweep killed at any record of its journal, in any of three moments, ends as the undisturbed one does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -154,10 +155,15 @@ TEST_P(SweepKilled, AgainAndAgainStillGetsThere) {
   EXPECT_EQ(simulation.errors(), std::vector<std::string>{});
 }
 
+// A stop takes a checkpoint where the undisturbed sweep has none.
+std::vector<std::string> without_checkpoints(std::vector<std::string> decisions) {
+  for (std::string& line : decisions) line.erase(std::min(line.find('['), line.size()));
+  return decisions;
+}
+
 TEST_P(SweepKilled, InterruptedAtAnyEventGoesOnAsIfNothingHadHappened) {
   Simulation undisturbed(GetParam().scenario);
   ASSERT_TRUE(undisturbed.run());
-  std::vector<std::string> ends;
 
   for (int events = 1; events < undisturbed.events(); ++events) {
     SCOPED_TRACE("interrupted after event " + std::to_string(events));
@@ -169,7 +175,8 @@ TEST_P(SweepKilled, InterruptedAtAnyEventGoesOnAsIfNothingHadHappened) {
       ASSERT_TRUE(simulation.run());
     }
     ASSERT_TRUE(simulation.history().ended());
-    EXPECT_EQ(simulation.history().ended(), undisturbed.history().ended());
+    EXPECT_EQ(without_checkpoints(decisions(simulation.journal())),
+              without_checkpoints(decisions(undisturbed.journal())));
     EXPECT_EQ(simulation.errors(), std::vector<std::string>{});
   }
 }
