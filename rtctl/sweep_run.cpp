@@ -73,7 +73,10 @@ void print_end(const tune::Tuner& tuner, const fs::path& directory, Loudness lou
     fmt::print("Best: trial {} with {} {} at iteration {}: {}\n", best.trial, results.metric,
                best.best_metric ? tune::number_text(*best.best_metric) : "-",
                best.best_iteration.value_or(best.iteration.value_or(0)), tune::parameters_text(best.parameters));
-    if (!best.checkpoint.empty()) fmt::print("Its checkpoint: {}\n", (directory / best.checkpoint).string());
+    if (!best.checkpoint.empty())
+      fmt::print("Its checkpoint (iteration {}, {} {}): {}\n", best.checkpoint_iteration, results.metric,
+                 best.checkpoint_metric ? tune::number_text(*best.checkpoint_metric) : "-",
+                 (directory / best.checkpoint).string());
   } else if (loudness != Loudness::Quiet) {
     fmt::print("No trial reported {}.\n", results.metric.empty() ? "a metric" : results.metric);
   }

@@ -22,13 +22,12 @@ std::string state_of(const TrialState& trial, const std::function<bool(TrialInde
   return trial.generation == 0 || is_running ? "waiting" : "unfinished";
 }
 
-std::string best_checkpoint(const TrialState& trial, const Sweep& sweep) {
+const HeldCheckpoint* best_checkpoint(const TrialState& trial, const Sweep& sweep) {
   const HeldCheckpoint* best = trial.newest();
-  if (!best) return "";
   for (const HeldCheckpoint& held : trial.held) {
     if (held.value && sweep.metric && is_better(*held.value, best->value, sweep.metric->goal)) best = &held;
   }
-  return checkpoint_path(trial.id, best->checkpoint.name);
+  return best;
 }
 
 Row row_of(const TrialState& trial, const History& history, const std::function<bool(TrialIndex)>& is_running) {
@@ -40,8 +39,12 @@ Row row_of(const TrialState& trial, const History& history, const std::function<
           .best_metric = trial.best,
           .seconds = trial.seconds,
           .failures = trial.failures,
-          .checkpoint = best_checkpoint(trial, history.sweep()),
           .error = trial.last_failure ? trial.last_failure->cause : ""};
+  if (const HeldCheckpoint* held = best_checkpoint(trial, history.sweep())) {
+    row.checkpoint = checkpoint_path(trial.id, held->checkpoint.name);
+    row.checkpoint_iteration = held->step;
+    row.checkpoint_metric = held->value;
+  }
   if (trial.reports > 0) row.iteration = trial.step;
   if (trial.best) row.best_iteration = trial.best_step;
   if (history.sweep().asha) row.rung = trial.reports > 0 ? history.rungs_reached(trial.step) : 0;

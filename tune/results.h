@@ -26,6 +26,8 @@ struct Row {
   double seconds = 0;       // of training
   int failures = 0;
   std::string checkpoint;  // its best one that is kept, else its newest; relative to the sweep's folder; may be empty
+  std::int64_t checkpoint_iteration = 0;    // of that checkpoint
+  std::optional<double> checkpoint_metric;  // the sweep's, at that iteration
   std::string error;       // cause of the last failure; empty: none
 };
 

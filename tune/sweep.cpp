@@ -43,14 +43,15 @@ void parse_metrics(Fields& file, Sweep& sweep, Findings& findings) {
 void parse_end_of_trials(Fields& file, Sweep& sweep, Findings& findings) {
   if (const YamlNode* node = file.take("stop")) sweep.stop = parse_stop(*node, sweep.metric, findings);
   const YamlNode* scheduler = file.take("scheduler");
-  if (scheduler) sweep.asha = parse_scheduler(*scheduler, sweep.stop.iterations, findings);
+  const YamlNode* early = file.take("early_terminate");
+  if (scheduler) sweep.asha = parse_scheduler(*scheduler, "scheduler", sweep.stop.iterations, findings);
+  if (early) sweep.asha = parse_early_terminate(*early, sweep.stop.iterations, findings);
+  if (scheduler && early)
+    findings.wrong(*early, "early_terminate", "'early_terminate' beside 'scheduler'", "one of the two");
   if (sweep.asha && !file.has("metric"))
-    findings.wrong(*scheduler, "metric", "'scheduler' without 'metric'",
+    findings.wrong(scheduler ? *scheduler : *early, "metric",
+                   std::string(scheduler ? "'scheduler'" : "'early_terminate'") + " without 'metric'",
                    "'metric: {name: ..., goal: ...}' to judge trials by");
-  if (const YamlNode* node = file.take("early_terminate")) {
-    parse_early_terminate(*node, findings);
-    if (scheduler) findings.wrong(*node, "early_terminate", "'early_terminate' beside 'scheduler'", "one of the two");
-  }
 }
 
 void parse_limits(Fields& file, Sweep& sweep, Findings& findings) {

@@ -37,9 +37,9 @@ std::optional<Metric> parse_metric(const YamlNode& node, Findings& findings) {
   return Metric{.name = *name, .goal = goal == "maximize" ? Goal::Maximize : Goal::Minimize, .target = target};
 }
 
-std::optional<AshaOptions> parse_scheduler(const YamlNode& node, std::optional<std::int64_t> stop_iterations,
-                                           Findings& findings) {
-  Fields fields(node, "scheduler", findings);
+std::optional<AshaOptions> parse_scheduler(const YamlNode& node, const std::string& key,
+                                           std::optional<std::int64_t> stop_iterations, Findings& findings) {
+  Fields fields(node, key, findings);
   if (fields.has("engine")) {
     parse_engine(fields, findings);
     return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<AshaOptions> parse_scheduler(const YamlNode& node, std::optional<s
   fields.require("type", "asha");
   const YamlNode* type = fields.take("type");
   if (type && (type->text == "hyperband" || type->text == "pbt" || type->text == "median")) {
-    findings.unsupported(*type, "scheduler.type", "'scheduler: {type: " + type->text + "}'", kAshaWorks);
+    findings.unsupported(*type, key + ".type", "'" + key + ": {type: " + type->text + "}'", kAshaWorks);
     return std::nullopt;
   }
   const bool is_asha = fields.choice("type", {"asha"}).has_value();
@@ -61,22 +61,20 @@ std::optional<AshaOptions> parse_scheduler(const YamlNode& node, std::optional<s
   options.max_iter = max_iter.value_or(stop_iterations.value_or(options.min_iter));
   options.eta = eta.value_or(options.eta);
   if (min_iter && options.min_iter > options.max_iter)
-    findings.wrong(*fields.take("min_iter"), "scheduler.min_iter",
-                   "'scheduler.min_iter' is " + std::to_string(options.min_iter),
+    findings.wrong(*fields.take("min_iter"), key + ".min_iter",
+                   "'" + key + ".min_iter' is " + std::to_string(options.min_iter),
                    "at most 'max_iter', which is " + std::to_string(options.max_iter));
   return is_asha ? std::optional(options) : std::nullopt;
 }
 
-void parse_early_terminate(const YamlNode& node, Findings& findings) {
+std::optional<AshaOptions> parse_early_terminate(const YamlNode& node, std::optional<std::int64_t> stop_iterations,
+                                                 Findings& findings) {
   const std::size_t before = findings.mistakes().size();
   Fields fields(node, "early_terminate", findings);
   const YamlNode* type = fields.take("type");
-  if (type && type->text == "asha") {
-    findings.wrong(*type, "early_terminate.type", "'early_terminate: {type: asha}'", "the same keys under 'scheduler'");
-    return;
-  }
-  fields.require("type", "hyperband");
-  fields.choice("type", {"hyperband"});
+  if (type && type->text == "asha") return parse_scheduler(node, "early_terminate", stop_iterations, findings);
+  fields.require("type", "asha");
+  fields.choice("type", {"asha", "hyperband"});
   fields.integer("min_iter", 1);
   fields.integer("max_iter", 1);
   fields.number("s");
@@ -89,6 +87,7 @@ void parse_early_terminate(const YamlNode& node, Findings& findings) {
   fields.finish();
   if (findings.mistakes().size() == before)
     findings.unsupported(*type, "early_terminate", "'early_terminate: {type: hyperband}'", kAshaWorks);
+  return std::nullopt;
 }
 
 Resources parse_resources(const YamlNode& node, Findings& findings) {

@@ -11,12 +11,14 @@ namespace rt::tune {
 
 std::optional<Metric> parse_metric(const YamlNode& node, Findings& findings);
 
-// `stop_iterations` stands in for a `max_iter` that isn't written.
-std::optional<AshaOptions> parse_scheduler(const YamlNode& node, std::optional<std::int64_t> stop_iterations,
-                                           Findings& findings);
+// `key`: under which the section stands, for messages. `stop_iterations` stands in for a `max_iter` that isn't written.
+std::optional<AshaOptions> parse_scheduler(const YamlNode& node, const std::string& key,
+                                           std::optional<std::int64_t> stop_iterations, Findings& findings);
 
-// W&B's hyperband: checked by its rules, then refused as not supported yet.
-void parse_early_terminate(const YamlNode& node, Findings& findings);
+// W&B's key. Type asha is the same as under `scheduler`; W&B's hyperband is checked by its rules, then refused as not
+// supported yet.
+std::optional<AshaOptions> parse_early_terminate(const YamlNode& node, std::optional<std::int64_t> stop_iterations,
+                                                 Findings& findings);
 
 Resources parse_resources(const YamlNode& node, Findings& findings);
 
