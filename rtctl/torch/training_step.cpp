@@ -39,17 +39,20 @@ class BareReducerStep final : public TrainingStep {
  public:
   explicit BareReducerStep(CollectiveGroup& group)
       : parameters_(work_.model->parameters()),
-        reducer_(parameters_, {{3, 2, 1, 0}}, dynamic_cast<C10dGroup&>(group).process_group(),
-                 std::vector<bool>(parameters_.size(), false), c10d::kDefaultBucketBytesCap, false,
-                 /*gradient_as_bucket_view=*/true, {}, c10d::kDefaultFirstBucketBytes, false, false, {}) {}
-  ~BareReducerStep() override { reducer_.remove_autograd_hooks(); }
+        reducer_(std::make_unique<c10d::Reducer>(
+            parameters_, std::vector<std::vector<std::size_t>>{{3, 2, 1, 0}},
+            dynamic_cast<C10dGroup&>(group).process_group(), std::vector<bool>(parameters_.size(), false),
+            c10d::kDefaultBucketBytesCap, false, /*gradient_as_bucket_view=*/true,
+            std::unordered_map<std::size_t, std::string>{}, c10d::kDefaultFirstBucketBytes, false, false,
+            std::vector<std::int64_t>{})) {}
+  ~BareReducerStep() override { reducer_->remove_autograd_hooks(); }
 
   void run() override {
     for (auto& parameter : parameters_) parameter.mutable_grad().reset();
-    reducer_.prepare_for_forward();
-    reducer_.rebuild_buckets();
+    reducer_->prepare_for_forward();
+    reducer_->rebuild_buckets();
     const auto output = work_.model->forward(work_.images);
-    reducer_.prepare_for_backward({});
+    reducer_->prepare_for_backward({});
     torch::cross_entropy_loss(output, work_.labels).backward();
     work_.optimizer.step();
   }
@@ -57,7 +60,7 @@ class BareReducerStep final : public TrainingStep {
  private:
   Workload work_;
   std::vector<torch::Tensor> parameters_;
-  c10d::Reducer reducer_;
+  std::unique_ptr<c10d::Reducer> reducer_;  // its destructor may throw, which a member's may not
 };
 
 }  // namespace
