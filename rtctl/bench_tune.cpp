@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "rt/rtctl/bench_trainables.h"
+#include "rt/actors/trainable.bench.h"
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
 #include "rt/rtctl/sweep_plan.h"

@@ -42,12 +42,33 @@ std::string own_part(const RankPlace& place, const Training& training) {
   return bytes_of(all);
 }
 
+// As Module::load, but into the tensors that are there: Module::load gives a parameter new data, and the reducer's hooks
+// don't survive that: its gradients would no longer be exchanged.
+void load_in_place(torch::nn::Module& module, InputArchive& archive) {
+  const torch::NoGradGuard no_grad;
+  const auto take = [&](const std::string& name, torch::Tensor& into, bool is_buffer) {
+    torch::Tensor saved;
+    archive.read(name, saved, is_buffer);
+    TORCH_CHECK(saved.sizes() == into.sizes(), name, " has the shape ", saved.sizes(), ", here ", into.sizes());
+    into.copy_(saved);
+  };
+  for (auto& parameter : module.named_parameters(/*recurse=*/false))
+    take(parameter.key(), parameter.value(), /*is_buffer=*/false);
+  for (auto& buffer : module.named_buffers(/*recurse=*/false)) take(buffer.key(), buffer.value(), /*is_buffer=*/true);
+  for (const auto& child : module.named_children()) {
+    if (!child.value()->is_serializable()) continue;
+    InputArchive part;
+    archive.read(child.key(), part);
+    load_in_place(*child.value(), part);
+  }
+}
+
 Status load_shared(const std::string& bytes, const RankPlace& place, const Training& training) {
   InputArchive all, model, optimizer;
   all.load_from(bytes.data(), bytes.size(), place.device);
   all.read("model", model);
   all.read("optimizer", optimizer);
-  training.model.load(model);
+  load_in_place(training.model, model);
   training.optimizer.load(optimizer);
   return Unit{};
 }

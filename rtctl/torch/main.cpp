@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "rt/actors/cluster.h"
-#include "rt/rtctl/bench_trainables.h"
+#include "rt/actors/trainable.bench.h"
 #include "rt/rtctl/torch/bench_train.h"
 #include "rt/rtctl/torch/store_actor.h"
 
