@@ -6,7 +6,7 @@
 # in an installed package and in this project's own sources.
 set(RT_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${RT_INCLUDE}/rt)
-foreach(folder runtime actors tune rl rtctl)
+foreach(folder runtime actors tune rl rtctl tests)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${RT_INCLUDE}/rt/${folder} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/actors/rt.h ${RT_INCLUDE}/rt/rt.h SYMBOLIC)
