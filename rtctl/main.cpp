@@ -21,6 +21,10 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   rt::add_tune(app, exit_code);
   rt::add_bench(app, exit_code);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : rt::kWrong;  // --help and --version end here as well
+  }
   return exit_code;
 }

@@ -13,6 +13,7 @@
 #include "rt/rtctl/signals.h"
 #include "rt/rtctl/sweep_plan.h"
 #include "rt/runtime/base/checksum.h"
+#include "rt/runtime/base/crash_point.h"
 #include "rt/tune/results.h"
 
 namespace rt {
@@ -103,11 +104,11 @@ class SweepRun {
   explicit SweepRun(const SweepRunOptions& options) : options_(options) {}
 
   int run() {
+    SignalWatch signals([this](int count) { on_signal(count); });  // before the first thread, the journal's
     if (const int wrong = load()) return wrong;
     const fs::path folder = fs::path(loaded_.path).parent_path();
     auto found = find_sweep_program(loaded_.sweep, folder.empty() ? "." : folder);
     if (!found) return complain(found.error().message, kWrong);
-    SignalWatch signals([this](int count) { on_signal(count); });
     auto cluster = Cluster::Parts::start({.cpus = options_.cpus, .simulate_gpus = options_.simulate_gpus}, found->job.string());
     if (!cluster) return complain(cluster.error().message, kFailed);
     const auto totals = (*cluster)->client->totals();
@@ -116,6 +117,7 @@ class SweepRun {
     if (!gpus) return complain(gpus.error().message, kWrong);
     auto plan = make_plan(loaded_.sweep, *found, *gpus, loaded_.directory, **cluster);
     if (!plan) return complain(plan.error().message, kFailed);
+    if (const int wrong = make_directory()) return wrong;
     if (options_.loudness != Loudness::Quiet) {
       fmt::print("{}\n", placement(*plan, *totals, loaded_.sweep, *found));
       fmt::print("Results in {}\n", loaded_.directory.string());
@@ -133,13 +135,24 @@ class SweepRun {
     if (!sweep) return kWrong;
     loaded_ = {.sweep = *std::move(sweep), .text = *text, .path = fs::absolute(options_.file).string()};
     loaded_.directory = new_directory(options_, loaded_.sweep);
-    std::error_code error;
-    if (fs::exists(loaded_.directory / "tune"))
-      return complain(loaded_.directory.string() + " holds a sweep already. Go on with it: rtctl tune --resume " +
-                          loaded_.directory.string() + ", or give another --dir", kWrong);
-    fs::create_directories(loaded_.directory, error);
-    if (error) return complain("cannot make " + loaded_.directory.string() + ": " + error.message(), kWrong);
-    return open_journal_in(loaded_.directory);
+    if (!fs::exists(loaded_.directory / "tune")) return 0;
+    if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
+    if (journal_->contents.records.empty()) return 0;  // killed before its first record: nothing to go on with
+    return complain(loaded_.directory.string() + " holds a sweep already. Go on with it: rtctl tune --resume " +
+                        loaded_.directory.string() + ", or give another --dir", kWrong);
+  }
+
+  // Once nothing is wrong with the sweep, so that a refused one leaves no folder.
+  int make_directory() {
+    if (!journal_) {
+      std::error_code error;
+      fs::create_directories(loaded_.directory, error);
+      if (error) return complain("cannot make " + loaded_.directory.string() + ": " + error.message(), kWrong);
+      if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
+    }
+    const std::lock_guard lock(mutex_);
+    next_steps_ = next_steps(loaded_.directory);
+    return 0;
   }
 
   int load_old() {
@@ -187,11 +200,9 @@ class SweepRun {
       auto replayed = tune::Tuner::replay(loaded_.sweep, loaded_.records);
       if (!replayed) return complain(replayed.error().message, kFailed);
       tuner = *std::move(replayed);
-      if (tuner.history().ended()) {
-        if (options_.loudness != Loudness::Quiet) fmt::print("The sweep has ended already.\n");
-        print_end(tuner, loaded_.directory, options_.loudness);
-        return 0;
-      }
+      RT_CRASH_POINT("tune.replayed");
+      // What has ended is gone through once more: a kill may have left checkpoints whose deletion is recorded.
+      if (tuner.history().ended() && options_.loudness != Loudness::Quiet) fmt::print("The sweep has ended already.\n");
       first = tuner.resume({.run_id = cluster.embedded->folder().id(), .term = journal_->term, .time_ms = now_ms()});
     }
     return drive(cluster, std::move(plan), std::move(tuner), std::move(first));
@@ -241,7 +252,7 @@ class SweepRun {
     interrupted_ = true;
     if (count >= 2) {
       // The agent sees this process go and kills every tree within 2 s; nothing that is recorded is lost.
-      fmt::print(stderr, "\nrtctl: killed. {}\n", next_steps(loaded_.directory));
+      fmt::print(stderr, "\nrtctl: killed. {}\n", next_steps_);
       ::_exit(kInterrupted);
     }
     fmt::print(stderr, "\nrtctl: stopping: the trials under way are saved first (Ctrl-C again kills)\n");
@@ -254,6 +265,7 @@ class SweepRun {
   std::mutex mutex_;  // guards what the signal's thread touches
   tune::Runner* runner_ = nullptr;
   bool interrupted_ = false;
+  std::string next_steps_;  // empty: nothing has been started yet
 };
 
 int run_sweep(const SweepRunOptions& options) { return SweepRun(options).run(); }

@@ -89,7 +89,21 @@ Status verify_checkpoint(const fs::path& folder, const Checkpoint& checkpoint) {
   return Unit{};
 }
 
+Status drop_unrecorded(const fs::path& folder, const std::vector<std::string>& recorded) {
+  std::error_code error;
+  std::vector<fs::path> left_over;
+  for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator(); it.increment(error))
+    if (std::find(recorded.begin(), recorded.end(), it->path().filename()) == recorded.end()) left_over.push_back(*it);
+  if (error) return failure("read", folder, error);
+  for (const fs::path& path : left_over) {
+    fs::remove_all(path, error);
+    if (error) return failure("remove", path, error);
+  }
+  return Unit{};
+}
+
 Status drop_checkpoint(const fs::path& folder, const std::string& name) {
+  RT_CRASH_POINT("checkpoint.before_drop");
   std::error_code error;
   fs::remove_all(folder / name, error);
   if (error) return failure("remove", folder / name, error);

@@ -22,6 +22,9 @@ Result<Checkpoint> describe_checkpoint(const std::filesystem::path& folder, cons
 // Code::Corrupt names the file that is missing, short or damaged.
 Status verify_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint);
 
+// Removes what no record names: the left-overs of a save that a kill cut off, whole or in part.
+Status drop_unrecorded(const std::filesystem::path& folder, const std::vector<std::string>& recorded);
+
 // One that isn't there is fine.
 Status drop_checkpoint(const std::filesystem::path& folder, const std::string& name);
 

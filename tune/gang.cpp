@@ -16,6 +16,23 @@ std::string message(Fill&& fill) {
   return wire::to_bytes(builder);
 }
 
+// File work before a launch. A trainable's checkpoints have rt's own names: one that is in no record was cut off by a
+// kill. A program names its own, and may keep what it has not reported.
+Status make_ready(const std::filesystem::path& folder, bool owns_names, const std::string& restore,
+                  const std::vector<Checkpoint>& held) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error{Code::System, "cannot make " + folder.string() + ": " + error.message()};
+  std::vector<std::string> names;
+  for (const Checkpoint& checkpoint : held) {
+    names.push_back(checkpoint.name);
+    if (checkpoint.name == restore) RT_CHECK(verify_checkpoint(folder, checkpoint));
+  }
+  return owns_names ? drop_unrecorded(folder, names) : Status(Unit{});
+}
+
+constexpr std::uintmax_t kFullDisk = 64 << 10;  // bytes free: less is no room for a checkpoint
+
 }  // namespace
 
 Gang::Gang(TrialIndex trial, const TrialPlan& plan, GangTools tools)
@@ -39,6 +56,7 @@ void Gang::request() {
         if (granted) client->release(granted->id);
         return;
       }
+      if (!granted && granted.error().code == Code::Unavailable) return;  // rtd is gone: the client tells that by itself
       if (!granted) return tools_.tell(LeaseRefused{granted.error().message});
       lease_ = *granted;
       tools_.tell(GangGranted{trial_});
@@ -54,18 +72,14 @@ void Gang::release() {
 }
 
 void Gang::launch(const Launch& launch, const std::string& parameters, std::uint64_t seed,
-                  const std::optional<Checkpoint>& restore) {
+                  const std::vector<Checkpoint>& held) {
   generation_ = launch.generation;
   failed_ = stopping_ = false;
   stopped_.reset();
   last_program_report_ = {};
-  tools_.filing.give([this, launch, parameters, seed, restore, folder = folder_, checkpoints = checkpoints(),
+  tools_.filing.give([this, launch, parameters, seed, held, folder = checkpoints(), owns_names = !is_program(),
                       queue = &tools_.queue, alive = alive_, generation = generation_] {
-    std::error_code error;
-    std::filesystem::create_directories(checkpoints, error);
-    Status ready = Unit{};
-    if (error) ready = Error{Code::System, "cannot make " + checkpoints.string() + ": " + error.message()};
-    else if (restore) ready = verify_checkpoint(checkpoints, *restore);
+    const Status ready = make_ready(folder, owns_names, launch.restore, held);
     queue->put([this, alive, generation, ready, launch, parameters, seed] {
       if (!*alive || generation != generation_ || failed_ || stopping_) return;
       if (!ready) return fail(0, ready.error().message, "");
@@ -202,6 +216,11 @@ void Gang::save(std::int64_t step, const std::string& name) {
 void Gang::fail(int rank, const std::string& cause, const std::string& lines) {
   if (std::exchange(failed_, true)) return;
   kill_ranks();
+  std::error_code ignored;
+  const auto disk = std::filesystem::space(plan_.directory, ignored);
+  if (!ignored && disk.available < kFullDisk)  // the disk's fault, not the trial's: it keeps its tries
+    return tools_.give_up(system_error("the disk of " + plan_.directory.string() + " is full (" + std::to_string(disk.available) +
+                                           " bytes are free; trial " + id_ + ": " + cause + "); make room", ENOSPC));
   tools_.tell(RankDied{.trial = trial_, .generation = generation_, .rank = rank, .cause = cause, .log_tail = lines});
 }
 

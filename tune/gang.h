@@ -39,6 +39,7 @@ struct GangTools {
   EventQueue& queue;
   FilingThread& filing;
   std::function<void(Event)> tell;
+  std::function<void(Error)> give_up;             // the sweep can't go on here and now; no event follows
   std::function<void(ActorId, class Gang*)> own;  // deaths of this actor go to that gang; null: to nobody
 };
 
@@ -48,8 +49,9 @@ class Gang {
   ~Gang();
 
   void request();
+  // `held`: the trial's recorded checkpoints, launch.restore among them.
   void launch(const Launch& launch, const std::string& parameters, std::uint64_t seed,
-              const std::optional<Checkpoint>& restore);
+              const std::vector<Checkpoint>& held);
   void step(std::int64_t step);
   void save(std::int64_t step, const std::string& name);
   void stop(int generation);

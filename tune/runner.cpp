@@ -88,12 +88,6 @@ Status Runner::keep(const std::vector<Record>& records) {
   return Unit{};
 }
 
-std::optional<Checkpoint> Runner::find_checkpoint(TrialIndex trial, const std::string& name) const {
-  for (const HeldCheckpoint& held : tuner_.history().trials().at(static_cast<std::size_t>(trial)).held)
-    if (held.checkpoint.name == name) return held.checkpoint;
-  return std::nullopt;
-}
-
 void Runner::obey(const Command& command) {
   struct Obey {
     Runner& self;
@@ -101,6 +95,7 @@ void Runner::obey(const Command& command) {
       const GangTools tools{*self.cluster_.client, self.queue_, self.filing_, [&runner = self](Event event) {
                               runner.queue_.put([&runner, event = std::move(event)] { runner.tell(event); });
                             },
+                            [&runner = self](Error error) { runner.failure_ = std::move(error); },
                             [&runner = self](ActorId actor, Gang* gang) {
                               if (gang) runner.owner_of_actor_[actor] = gang;
                               else runner.owner_of_actor_.erase(actor);
@@ -110,7 +105,9 @@ void Runner::obey(const Command& command) {
     }
     void operator()(const Launch& c) {
       const TrialState& trial = self.tuner_.history().trials().at(static_cast<std::size_t>(c.trial));
-      self.gang(c.trial).launch(c, trial.parameters, trial.seed, self.find_checkpoint(c.trial, c.restore));
+      std::vector<Checkpoint> held;
+      for (const HeldCheckpoint& recorded : trial.held) held.push_back(recorded.checkpoint);
+      self.gang(c.trial).launch(c, trial.parameters, trial.seed, held);
     }
     void operator()(const Step& c) { self.gang(c.trial).step(c.step); }
     void operator()(const Save& c) { self.gang(c.trial).save(c.step, c.name); }

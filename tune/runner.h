@@ -42,7 +42,6 @@ class Runner {
   Status keep(const std::vector<Record>& records);
   void obey(const Command& command);
   Gang& gang(TrialIndex trial) { return *gangs_.at(trial); }
-  std::optional<Checkpoint> find_checkpoint(TrialIndex trial, const std::string& name) const;
 
   Tuner tuner_;
   std::unique_ptr<Journal> journal_;

@@ -38,6 +38,7 @@ struct HeadServer::Parts {
   void on_frame(const std::shared_ptr<Transport>& agent, NodeId& node, const Frame& frame) {
     const Origin from{node, frame.route};
     if (Head::is_journalled(frame.body)) {
+      RT_CRASH_POINT("head.before_append");
       const Status kept = journal->append(record_of(from, frame.body));
       if (!kept) return refuse(agent, frame, kept.error());
     }

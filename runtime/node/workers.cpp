@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "rt/runtime/base/crash_point.h"
 #include "rt/runtime/node/agent.h"
 #include "rt/runtime/node/process_tree.h"
 #include "rt/runtime/wire/message.h"
@@ -40,6 +41,7 @@ std::string cause_of(int status) {
 }  // namespace
 
 void Agent::start_worker(wire::StartWorker::Reader start) {
+  RT_CRASH_POINT("agent.before_start_worker");
   const auto spawn = start.getSpawn();
   Worker worker{.actor = start.getActor(), .incarnation = start.getIncarnation(), .log = text(spawn.getLog())};
   if (worker.log.empty())

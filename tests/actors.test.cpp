@@ -1,0 +1,253 @@
+// Actors in processes of their own, by the library that people use. This program is its own job program: a worker never
+// gets past the first statement of main.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rt/rt.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <future>
+#include <numeric>
+
+#include "rt/tests/support/sandbox.h"
+
+// Actors' classes have names that every process spells alike: none of them is in an anonymous namespace.
+namespace actors_test {
+
+class Recorder {
+ public:
+  void add(int value) { seen_.push_back(value); }
+  std::vector<int> seen() { return seen_; }
+
+ private:
+  std::vector<int> seen_;
+};
+
+class Patient {
+ public:
+  explicit Patient(int start) : n_(start) {
+    if (start < 0) throw std::invalid_argument("no patient begins at " + std::to_string(start));
+  }
+  int add(int by) { return n_ += by; }
+  int fail(std::string why) { throw std::runtime_error(why); }
+  int leave(int code) {
+    std::fprintf(stderr, "leaving with %d\n", code);
+    std::_Exit(code);
+  }
+  int raise(int signal) { return ::raise(signal); }
+  int linger() { return ::pause(); }
+  int pid() { return ::getpid(); }
+  std::string echo(std::string text) { return text; }
+
+  // A process in a session of its own, without a parent here.
+  void leave_a_daemon() {
+    if (::fork() != 0) return;
+    ::setsid();
+    if (::fork() == 0) ::pause();
+    std::_Exit(0);
+  }
+
+ private:
+  int n_ = 0;
+};
+
+class Nurse {
+ public:
+  void take_on(rt::Actor<Patient> patient) { patient_ = patient; }
+  int feed(int by) { return patient_.call<&Patient::add>(by).get(); }
+
+ private:
+  rt::Actor<Patient> patient_;
+};
+
+}  // namespace actors_test
+
+namespace rt::testing {
+namespace {
+
+using namespace actors_test;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::chrono::seconds kLimit{40};
+
+class Actors : public ::testing::Test {
+ protected:
+  Actors() {
+    ::setenv("RT_RUN_DIR", sandbox.path().c_str(), 1);
+    cluster.emplace(rt::connect(0, nullptr, {.cpus = 4}));
+  }
+  ~Actors() override {
+    cluster.reset();
+    EXPECT_EQ(sandbox.leftovers(), "");
+  }
+
+  Sandbox sandbox;
+  std::optional<rt::Cluster> cluster;
+};
+
+template <class R>
+Error error_of(const Future<R>& future) {
+  const auto result = future.result(kLimit);
+  return result ? Error{Code::Invalid, "it returned"} : result.error();
+}
+
+TEST_F(Actors, RunCallsInTheOrderInWhichTheyWereMade) {
+  auto recorder = cluster->spawn<Recorder>();
+  std::vector<int> order(2000);
+  std::iota(order.begin(), order.end(), 0);
+  for (const int i : order) recorder.call<&Recorder::add>(i);
+  EXPECT_EQ(recorder.call<&Recorder::seen>().get(), order);
+}
+
+TEST_F(Actors, AnExceptionComesWithItsTextAndTheActorLivesOn) {
+  auto patient = cluster->spawn<Patient>({}, 1);
+  const Error error = error_of(patient.call<&Patient::fail>("it hurts"));
+  EXPECT_EQ(error.code, Code::Failed);
+  EXPECT_THAT(error.message, HasSubstr("it hurts"));
+  EXPECT_EQ(patient.call<&Patient::add>(1).get(), 2);
+}
+
+TEST_F(Actors, ADeathNoticeSaysWhatItDiedOf) {
+  std::promise<ActorDeath> told;
+  cluster->on_death([&](const ActorDeath& death) { told.set_value(death); });
+  auto patient = cluster->spawn<Patient>({}, 1);
+  const Error error = error_of(patient.call<&Patient::leave>(3));
+  EXPECT_EQ(error.code, Code::MaybeRan);
+  EXPECT_THAT(error.message, AllOf(HasSubstr("exit code 3"), HasSubstr("leaving with 3")));
+
+  auto future = told.get_future();
+  ASSERT_EQ(future.wait_for(kLimit), std::future_status::ready);
+  const ActorDeath death = future.get();
+  EXPECT_EQ(death.actor, patient.id());
+  EXPECT_EQ(death.exit_code, 3);
+  EXPECT_EQ(death.signal, 0);
+  EXPECT_FALSE(death.killed);
+  EXPECT_THAT(death.last_lines, HasSubstr("leaving with 3"));
+}
+
+TEST_F(Actors, ASignalIsNamedAndLaterCallsAreNotSent) {
+  auto patient = cluster->spawn<Patient>({}, 1);
+  const Error error = error_of(patient.call<&Patient::raise>(SIGKILL));
+  EXPECT_EQ(error.code, Code::MaybeRan);
+  EXPECT_THAT(error.message, HasSubstr("signal 9 (SIGKILL)"));
+
+  const Error later = error_of(patient.call<&Patient::add>(1));
+  EXPECT_EQ(later.code, Code::NotSent);
+  EXPECT_THAT(later.message, HasSubstr("signal 9 (SIGKILL)"));
+}
+
+TEST_F(Actors, AKillEndsACallUnderWay) {
+  auto patient = cluster->spawn<Patient>({}, 1);
+  const int pid = patient.call<&Patient::pid>().get();
+  const auto asleep = patient.call<&Patient::linger>();
+  patient.kill();
+  EXPECT_EQ(error_of(asleep).code, Code::MaybeRan);
+  EXPECT_NE(::kill(pid, 0), 0);
+}
+
+TEST_F(Actors, ANewIncarnationAnswersWithoutTheOldOnesState) {
+  auto patient = cluster->spawn<Patient>({.max_restarts = 1}, 10);
+  EXPECT_EQ(patient.call<&Patient::add>(5).get(), 15);
+  EXPECT_EQ(error_of(patient.call<&Patient::raise>(SIGSEGV)).code, Code::MaybeRan);
+  EXPECT_EQ(patient.call<&Patient::add>(1).get(), 11);
+  EXPECT_EQ(error_of(patient.call<&Patient::raise>(SIGSEGV)).code, Code::MaybeRan);
+  EXPECT_EQ(error_of(patient.call<&Patient::add>(1)).code, Code::NotSent);
+}
+
+TEST_F(Actors, AreFoundByTheirNameAsLongAsTheyLive) {
+  auto patient = cluster->spawn<Patient>({.name = "eve"}, 10);
+  patient.call<&Patient::add>(1).get();
+  EXPECT_EQ(cluster->get_actor<Patient>("eve").get().call<&Patient::add>(1).get(), 12);
+  EXPECT_EQ(cluster->get_actor<Patient>("adam").error().code, Code::NotFound);
+
+  EXPECT_THAT(error_of(cluster->spawn<Patient>({.name = "eve"}, 0).call<&Patient::add>(1)).message,
+              HasSubstr("the name 'eve' is taken"));
+  EXPECT_EQ(error_of(patient.call<&Patient::raise>(SIGKILL)).code, Code::MaybeRan);
+  EXPECT_EQ(cluster->get_actor<Patient>("eve").error().code, Code::NotFound);
+}
+
+TEST_F(Actors, CallEachOtherThroughHandlesThatTheyWereGiven) {
+  auto patient = cluster->spawn<Patient>({}, 10);
+  auto nurse = cluster->spawn<Nurse>();
+  nurse.call<&Nurse::take_on>(patient).get();
+  EXPECT_EQ(nurse.call<&Nurse::feed>(3).get(), 13);
+  EXPECT_EQ(patient.call<&Patient::add>(0).get(), 13);
+
+  EXPECT_EQ(error_of(patient.call<&Patient::leave>(4)).code, Code::MaybeRan);
+  EXPECT_THAT(error_of(nurse.call<&Nurse::feed>(1)).message, HasSubstr("exit code 4"));
+}
+
+TEST_F(Actors, TakeAndReturnLargeArguments) {
+  auto patient = cluster->spawn<Patient>({}, 0);
+  std::string large(64 << 20, 'a');
+  for (std::size_t i = 0; i < large.size(); i += 4096) large[i] = static_cast<char>('a' + i / 4096 % 26);
+  EXPECT_TRUE(patient.call<&Patient::echo>(large).get() == large);
+}
+
+TEST_F(Actors, AConstructorThatThrowsIsToldByTheFirstCall) {
+  const Error error = error_of(cluster->spawn<Patient>({}, -1).call<&Patient::add>(1));
+  EXPECT_THAT(error.message, HasSubstr("the constructor threw: no patient begins at -1"));
+}
+
+TEST_F(Actors, OneThatCanNeverBePlacedIsRefusedAtOnce) {
+  const Error error = error_of(cluster->spawn<Patient>({.cpus = 5}, 0).call<&Patient::add>(1));
+  EXPECT_EQ(error.code, Code::NotSent);
+  EXPECT_THAT(error.message, HasSubstr("5"));
+}
+
+TEST_F(Actors, WhatAnActorStartedDiesWithIt) {
+  auto patient = cluster->spawn<Patient>({}, 0);
+  const std::size_t before = (patient.call<&Patient::pid>().get(), sandbox.processes().size());
+  patient.call<&Patient::leave_a_daemon>().get();
+  ASSERT_TRUE(eventually([&] { return sandbox.processes().size() == before + 1; }));
+  patient.kill();
+  EXPECT_TRUE(eventually([&] { return sandbox.processes().size() == before - 1; }));
+}
+
+TEST_F(Actors, CallsEndWhenTheNodesAgentIsKilled) {
+  auto patient = cluster->spawn<Patient>({}, 0);
+  patient.call<&Patient::add>(1).get();
+  const auto asleep = patient.call<&Patient::linger>();
+  for (const pid_t pid : sandbox.processes_named("rtd")) ::kill(pid, SIGKILL);
+  EXPECT_EQ(error_of(asleep).code, Code::MaybeRan);
+  EXPECT_THAT(error_of(asleep).message, HasSubstr("rtd"));
+  EXPECT_EQ(error_of(patient.call<&Patient::add>(1)).code, Code::NotSent);
+  EXPECT_TRUE(eventually([&] { return sandbox.processes().empty(); })) << sandbox.leftovers();
+}
+
+class Programs : public ::testing::Test {
+ protected:
+  Ended run(const std::string& program) {
+    const Ended ended = sandbox.start({program}).wait();
+    EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+    EXPECT_TRUE(eventually([&] { return sandbox.processes().empty(); }, std::chrono::seconds(4)))
+        << sandbox.leftovers();
+    return ended;
+  }
+  Sandbox sandbox;
+};
+
+TEST_F(Programs, OneWithASecondThreadIsRefusedAndTheThreadIsNamed) {
+  EXPECT_THAT(run(std::string(RT_BUILD_DIR) + "/test-bin/threaded").output, HasSubstr("early-bird"));
+}
+
+TEST_F(Programs, TheCounterExampleSaysWhatItsReaderExpects) {
+  EXPECT_THAT(run(built_program("counter")).output,
+              AllOf(HasSubstr("10 + 5 = 15\nthen 16 and 17\nit threw: a counter only grows, not by -1\n"),
+                    HasSubstr("and lives on: 17\nMaybeRan: "), HasSubstr("signal 6 (SIGABRT)")));
+}
+
+TEST_F(Programs, TheRingExampleGoesThroughFourProcesses) {
+  EXPECT_EQ(run(built_program("ring")).output, "the token went through 4 processes\n");
+}
+
+}  // namespace
+}  // namespace rt::testing
+
+int main(int argc, char** argv) {
+  rt::detail::serve_if_worker();
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,133 @@
+// Trials that are programs in any language, run by rtctl: what becomes of them, and of what they start, when something
+// is killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "rt/runtime/base/files.h"
+#include "rt/tests/support/sandbox.h"
+
+namespace rt::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ProgramTrials : public ::testing::Test {
+ protected:
+  // A sweep over tests/programs/trial.py; `parameters`: lines of YAML beside gain and steps; `more`: further keys.
+  Command start(const std::string& parameters, const std::string& more = "", const std::string& gain = "[1]",
+                std::vector<std::string> arguments = {}) const {
+    const fs::path file = sandbox.write("sweep.yaml", std::string("program: ") + RT_TEST_PROGRAMS + "/trial.py\n" + R"(
+method: grid
+metric: {name: score, goal: maximize}
+parameters:
+  gain: {values: )" + gain + "}\n" + parameters + "\n" + more);
+    arguments.insert(arguments.begin(), {"tune", file.string(), "--dir", directory.string(), "--cpus", "1"});
+    return sandbox.rtctl(std::move(arguments));
+  }
+  nlohmann::json trial(std::size_t index = 0) const { return results_of(sandbox, directory).at("trials").at(index); }
+  std::string log_of(const std::string& trial) const {
+    return rt::read_file(directory / "trials" / trial / "rank-0.log").get();
+  }
+
+  Sandbox sandbox;
+  const fs::path directory = sandbox / "sweep";
+};
+
+class ProgramFalls : public ProgramTrials, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(ProgramFalls, AndGoesOnFromItsCheckpoint) {
+  const Ended ended =
+      start(std::string("  steps: {value: 8}\n  fall_step: {value: 6}\n  fall: {value: ") + GetParam() + "}",
+            "max_failures: 1")
+          .wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("trial 0001 goes on from step 4 (generation 2)"));
+  EXPECT_THAT(log_of("0001"), HasSubstr("restored 4"));
+  EXPECT_EQ(trial()["iteration"], 8);
+  EXPECT_EQ(trial()["failures"], 1);
+  EXPECT_EQ(trial()["reason"], "program ended");
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(By, ProgramFalls, ::testing::Values("exit", "kill", "worker"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(ProgramTrials, AFailureShowsItsCauseAndTheLastLinesAndIsTriedAgainAsOftenAsAllowed) {
+  const Ended ended =
+      start("  steps: {value: 8}\n  fall_step: {value: 1}\n  fall: {value: exit}\n  always: {value: true}",
+            "max_failures: 2")
+          .wait();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.output, HasSubstr("exit code 7"));
+  EXPECT_THAT(ended.output, HasSubstr("last words"));
+  EXPECT_THAT(ended.output, HasSubstr("(generation 3)"));
+  EXPECT_EQ(trial()["failures"], 3);
+  EXPECT_EQ(trial()["state"], "failed");
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+TEST_F(ProgramTrials, WhatAProgramLeavesBehindIsGoneAfterTheEnd) {
+  const Ended ended = start("  steps: {value: 3}\n  daemon: {value: true}").wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+TEST_F(ProgramTrials, AllIsGoneTwoSecondsAfterTheDriverWasKilled) {
+  Command command = start("  steps: {value: 3}\n  daemon: {value: true}\n  wait: {value: true}");
+  ASSERT_TRUE(command.says("Results in"));
+  ASSERT_TRUE(eventually([&] { return sandbox.processes_named("python3").size() >= 2; }));  // the program, its daemon
+  command.send(SIGKILL);
+  command.wait();
+  EXPECT_TRUE(eventually([&] { return sandbox.processes().empty(); }, std::chrono::seconds(4))) << sandbox.leftovers();
+
+  const Ended shown = sandbox.run_rtctl({"tune", "show", directory.string()});
+  EXPECT_THAT(shown.output, HasSubstr("unfinished"));
+}
+
+TEST_F(ProgramTrials, TheNextStartEndsADaemonThatSurvivedAKillOfAllItsKeepers) {
+  Command command =
+      start("  steps: {value: 3}\n  daemon: {value: true}\n  wait: {value: true}", "stop: {iterations: 40}");
+  ASSERT_TRUE(command.says("iteration 2,"));
+  const std::vector<pid_t> programs = sandbox.processes_named("python3");
+  for (const pid_t pid : sandbox.processes())
+    if (std::find(programs.begin(), programs.end(), pid) == programs.end()) ::kill(pid, SIGKILL);
+  command.wait();
+  ASSERT_TRUE(eventually([&] { return sandbox.processes().size() == 1; })) << sandbox.leftovers();  // the daemon
+
+  const Ended ended = sandbox.run_rtctl({"tune", "--resume", directory.string(), "--cpus", "1"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(trial()["iteration"], 40);
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+TEST_F(ProgramTrials, AStoppedTrialIsAskedToSaveAndLeave) {
+  const Ended ended = start("  steps: {value: 1}\n  wait: {value: true}",
+                            "scheduler: {type: asha, min_iter: 2, max_iter: 18, eta: 3}", "[3, 2, 1]")
+                          .wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(trial(0)["reason"], "completed");
+  EXPECT_EQ(trial(1)["reason"], "stopped by the scheduler");
+  EXPECT_EQ(trial(2)["reason"], "stopped by the scheduler");
+  for (const char* id : {"0001", "0002", "0003"}) EXPECT_THAT(log_of(id), HasSubstr("asked to stop at")) << id;
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+TEST_F(ProgramTrials, OneThatWasInterruptedIsGivenItsCheckpointByTheResume) {
+  Command command = start("  steps: {value: 4}\n  wait: {value: true}", "stop: {iterations: 60}");
+  ASSERT_TRUE(command.says("iteration 4,"));
+  command.send(SIGINT);
+  const Ended stopped = command.wait();
+  EXPECT_EQ(stopped.exit_code, 130) << stopped.output << stopped.errors;
+  EXPECT_EQ(sandbox.leftovers(), "");
+
+  const Ended ended = sandbox.run_rtctl({"tune", "--resume", directory.string(), "--cpus", "1"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(log_of("0001"), HasSubstr("restored "));
+  EXPECT_EQ(trial()["iteration"], 60);
+}
+
+}  // namespace
+}  // namespace rt::testing

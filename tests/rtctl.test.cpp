@@ -1,0 +1,159 @@
+// The command line of `rtctl tune`: what is refused and how, what is printed where.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "rt/tests/support/walk_sweep.h"
+
+namespace rt::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kShort = R"(trainable: Walk
+method: grid
+metric: {name: score, goal: maximize}
+parameters: {gain: {values: [1, 2]}}
+stop: {iterations: 2}
+)";
+
+class Rtctl : public ::testing::Test {
+ protected:
+  std::string sweep(const std::string& program, const std::string& rest) const {
+    return sandbox.write("sweep.yaml", "program: " + program + "\n" + rest).string();
+  }
+  std::string short_sweep(const std::string& more = "") const { return sweep(test_program("walk"), kShort + more); }
+  Ended tune(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"tune", "--dir", directory.string()});
+    return sandbox.run_rtctl(std::move(arguments));
+  }
+  // Refused: exit code 2, `why` on stderr, and no trace of it.
+  void expect_refused(const Ended& ended, const std::string& why) const {
+    EXPECT_EQ(ended.exit_code, 2) << ended.output << ended.errors;
+    EXPECT_THAT(ended.errors, HasSubstr(why));
+    EXPECT_FALSE(fs::exists(directory));
+    EXPECT_EQ(sandbox.leftovers(), "");
+  }
+
+  Sandbox sandbox;
+  const fs::path directory = sandbox / "sweep";
+};
+
+TEST_F(Rtctl, RefusesAnUnknownKeyWithItsLineAndTheNearestRightOne) {
+  const std::string file = sweep(test_program("walk"), std::string(kShort) + "max_falures: 1\n");
+  expect_refused(tune({file}), file + ":7: unknown key 'max_falures' - did you mean 'max_failures'?");
+}
+
+TEST_F(Rtctl, RefusesAProgramThatIsNotThere) {
+  expect_refused(tune({sweep("no-such-program", kShort)}), "the program 'no-such-program' was not found");
+}
+
+TEST_F(Rtctl, RefusesAProgramThatIsNotExecutable) {
+  ::chmod(sandbox.write("walker", "").c_str(), 0644);
+  expect_refused(tune({sweep("walker", kShort)}), "chmod +x");
+}
+
+TEST_F(Rtctl, RefusesGpusThatTheClusterLacks) {
+  const Ended ended = tune({short_sweep("resources: {gpus_per_rank: 4}\n"), "--simulate-gpus", "3"});
+  expect_refused(ended, "a trial asks for 4 GPU(s) (1 ranks x gpus_per_rank 4), this cluster has 3");
+}
+
+TEST_F(Rtctl, RefusesToGoOnWithWhatIsNoSweep) {
+  expect_refused(sandbox.run_rtctl({"tune", "--resume", (sandbox / "nonsense").string()}), "there is no sweep in");
+  fs::create_directories(sandbox / "damaged/tune");
+  sandbox.write("damaged/tune/1-1.segment", "this is no journal");
+  expect_refused(sandbox.run_rtctl({"tune", "--resume", (sandbox / "damaged").string()}),
+                 (sandbox / "damaged").string());
+}
+
+TEST_F(Rtctl, RefusesAWrongCommandLine) {
+  expect_refused(sandbox.run_rtctl({"tune"}), "give a sweep FILE, or --resume DIR");
+  expect_refused(tune({short_sweep(), "--cpus", "0"}), "--cpus");
+  expect_refused(sandbox.run_rtctl({"frobnicate"}), "subcommand");
+}
+
+TEST_F(Rtctl, AMissingTrainableIsNamedWithThoseThatThereAre) {
+  std::string text = kShort;
+  text.replace(text.find("Walk"), 4, "Wlak");
+  const Ended ended = tune({sweep(test_program("walk"), text)});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.output, HasSubstr("this program has no trainable 'Wlak'; it has: Walk"));
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+TEST_F(Rtctl, RunsOnGpusThatTheUserMadeUp) {
+  const Ended ended =
+      tune({short_sweep("resources: {ranks: 3, gpus_per_rank: 1}\n"), "--simulate-gpus", "3", "--cpus", "3"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("3 rank(s) a trial, 1 GPU(s) a rank of 3 GPUs"));
+}
+
+TEST_F(Rtctl, RunsOnAsManySlotsAsTheUserSays) {
+  const Ended ended = tune({short_sweep("resources: {ranks: 2}\n"), "--cpus", "16"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("1 CPU slot(s) a rank of 16 (no GPU here)"));
+}
+
+TEST_F(Rtctl, PrintsPlainLinesIntoAPipeAndTheResultAtTheEnd) {
+  const Ended ended = tune({short_sweep()});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output,
+              AllOf(HasSubstr("\ntrial 0002 started: gain=2\n"), HasSubstr("\ntrial 0002 iteration 2, score"),
+                    HasSubstr("\nBest: trial 0002 with score"), HasSubstr("gain=2\n"),
+                    HasSubstr("Its checkpoint: " + (directory / "trials/0002/checkpoints/step-00000002").string()),
+                    HasSubstr("Look again: rtctl tune show " + directory.string()), Not(HasSubstr("\033"))));
+  EXPECT_EQ(ended.errors, "");
+}
+
+TEST_F(Rtctl, QuietPrintsTheResultOnly) {
+  const Ended ended = tune({short_sweep(), "-q"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_EQ(ended.output.rfind("Best: trial 0002", 0), 0u) << ended.output;
+}
+
+TEST_F(Rtctl, DrawsALiveTableOverItselfInATerminal) {
+  if (!fs::exists("/usr/bin/script")) GTEST_SKIP() << "it takes script(1) to give rtctl a terminal";
+  const Ended ended =
+      sandbox
+          .start({built_program("rtctl"), "tune", short_sweep(), "--dir", directory.string(), "--cpus", "1"}, {}, true)
+          .wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output,
+              AllOf(HasSubstr("of 2 trials"), HasSubstr("\033[J"), HasSubstr("trial"), HasSubstr("Best: trial 0002")));
+  EXPECT_THAT(ended.output, Not(HasSubstr("trial 0002 started")));
+}
+
+TEST_F(Rtctl, ShowsASweepAgainAsTableJsonAndCsv) {
+  ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
+  EXPECT_THAT(sandbox.run_rtctl({"tune", "show", directory.string()}).output,
+              AllOf(HasSubstr("0002 *"), HasSubstr("finished")));
+  EXPECT_EQ(results_of(sandbox, directory)["best"], "0002");
+  EXPECT_THAT(sandbox.run_rtctl({"tune", "show", directory.string(), "--csv"}).output, HasSubstr("parameters.gain"));
+}
+
+TEST_F(Rtctl, ASweepThatHasEndedIsLeftAtThat) {
+  ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
+  const auto before = results_of(sandbox, directory);
+  const Ended again = sandbox.run_rtctl({"tune", "--resume", directory.string()});
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.output, HasSubstr("The sweep has ended already."));
+  EXPECT_EQ(results_of(sandbox, directory), before);
+  const Ended anew = tune({short_sweep()});
+  EXPECT_EQ(anew.exit_code, 2);
+  EXPECT_THAT(anew.errors, HasSubstr("holds a sweep already"));
+}
+
+TEST_F(Rtctl, HelpsWithEverySubcommand) {
+  const std::vector<std::vector<std::string>> commands{{}, {"tune"}, {"tune", "show"}, {"bench"}, {"bench", "tune"}};
+  for (std::vector<std::string> command : commands) {
+    command.push_back("--help");
+    const Ended ended = sandbox.run_rtctl(command);
+    EXPECT_EQ(ended.exit_code, 0);
+    EXPECT_THAT(ended.output, HasSubstr("Usage: rtctl"));
+  }
+}
+
+}  // namespace
+}  // namespace rt::testing

@@ -1,0 +1,155 @@
+// Ctrl-C, kills of rtctl, a full disk, several sweeps at once: what is left, what is said, and how it goes on.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "rt/runtime/base/files.h"
+#include "rt/tests/support/walk_sweep.h"
+
+namespace rt::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A sweep that waits in trial 2 (its first generation, step 2) until the gate is open.
+class Stop : public ::testing::Test {
+ protected:
+  Command start_to_the_gate(const fs::path& directory) {
+    Command command = sandbox.rtctl(
+        {"tune", sandbox.write("walk.yaml", walk_sweep()).string(), "--dir", directory.string(), "--cpus", "1"},
+        {"WALK_GATE=0002/1/2", "WALK_GATE_FILE=" + gate.string()});
+    EXPECT_TRUE(eventually([&] { return fs::exists(gate.string() + ".here"); })) << "trial 2 never came to its step 2";
+    return command;
+  }
+  Command start_to_the_gate() { return start_to_the_gate(directory); }
+  void open_gate() const { std::ofstream{gate}; }
+  void expect_that_resume_finishes_as_undisturbed() {
+    const Ended rest = resume(sandbox).wait();
+    EXPECT_EQ(rest.exit_code, 0) << rest.output << rest.errors;
+    EXPECT_EQ(difference(undisturbed(), outcome_of(sandbox, directory)), "");
+    EXPECT_EQ(sandbox.leftovers(), "");
+  }
+  std::string how_to_go_on() const { return "rtctl tune --resume " + directory.string(); }
+
+  Sandbox sandbox;
+  const fs::path directory = sandbox / "sweep", gate = sandbox / "gate";
+};
+
+class StopBySignal : public Stop, public ::testing::WithParamInterface<int> {};
+
+TEST_P(StopBySignal, OnceSavesEndsAndSaysHowToGoOn) {
+  Command command = start_to_the_gate();
+  command.send(GetParam());
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  open_gate();
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr(how_to_go_on()));
+  EXPECT_EQ(results_of(sandbox, directory)["state"], "interrupted");
+  EXPECT_TRUE(fs::exists(directory / "trials/0002/checkpoints/step-00000002"));
+  EXPECT_EQ(sandbox.leftovers(), "");
+  expect_that_resume_finishes_as_undisturbed();
+}
+
+TEST_P(StopBySignal, TwiceKillsWhatStillRuns) {
+  Command command = start_to_the_gate();  // it would wait for ever: only a kill ends it
+  command.send(GetParam());
+  ASSERT_TRUE(command.says("again kills"));
+  command.send(GetParam());
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr(how_to_go_on()));
+  EXPECT_TRUE(eventually([&] { return sandbox.processes().empty(); }, std::chrono::seconds(4))) << sandbox.leftovers();
+  expect_that_resume_finishes_as_undisturbed();
+}
+
+INSTANTIATE_TEST_SUITE_P(By, StopBySignal, ::testing::Values(SIGINT, SIGTERM),
+                         [](const auto& info) { return info.param == SIGINT ? "Interrupt" : "Terminate"; });
+
+TEST_F(Stop, AKilledRtctlTakesItsProcessesWithItAndTheNextStartSweepsItsRunFolder) {
+  Command command = start_to_the_gate();
+  EXPECT_GE(sandbox.processes().size(), 5u);  // rtctl, head, node, fork server, rank
+  command.send(SIGKILL);
+  command.wait();
+  EXPECT_TRUE(eventually([&] { return sandbox.processes().empty(); }, std::chrono::seconds(4))) << sandbox.leftovers();
+  EXPECT_THAT(sandbox.leftovers(), HasSubstr("run folder"));
+  expect_that_resume_finishes_as_undisturbed();
+}
+
+TEST_F(Stop, TwoSweepsAtOnceDoNotSeeEachOther) {
+  Command first = start_to_the_gate();
+  const Ended second = sandbox.run_rtctl({"tune", sandbox.write("other.yaml", walk_sweep()).string(), "--dir",
+                                          (sandbox / "other").string(), "--cpus", "1"});
+  EXPECT_EQ(second.exit_code, 0) << second.output << second.errors;
+  open_gate();
+  EXPECT_EQ(first.wait().exit_code, 0);
+  EXPECT_EQ(difference(outcome_of(sandbox, sandbox / "other"), outcome_of(sandbox, directory)), "");
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+TEST_F(Stop, ASecondTunerOnOneFolderIsRefusedAndNamesTheFirst) {
+  Command first = start_to_the_gate();
+  for (const Ended& refused : {resume(sandbox).wait(), start_walk(sandbox).wait()}) {
+    EXPECT_GT(refused.exit_code, 0);
+    EXPECT_THAT(refused.errors, HasSubstr(std::to_string(first.pid())));
+  }
+  open_gate();
+  EXPECT_EQ(first.wait().exit_code, 0);
+  EXPECT_EQ(difference(undisturbed(), outcome_of(sandbox, directory)), "");
+}
+
+// A file system of 1 MiB at `path`, as long as it lives.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const fs::path& path) : path_(path) {
+    fs::create_directories(path);
+    mounted_ = ::mount("none", path.c_str(), "tmpfs", 0, "size=1m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  void fill() const {
+    const auto file = open_file(path_ / "filler", O_WRONLY | O_CREAT).get();
+    const std::string page(4096, 'x');
+    while (write_all(file.get(), page, "filler")) {
+    }
+  }
+  void make_room() const { fs::remove(path_ / "filler"); }
+
+ private:
+  const fs::path path_;
+  bool mounted_ = false;
+};
+
+TEST_F(Stop, AFullDiskEndsTheSweepAndTheResumeLosesNothing) {
+  const SmallDisk disk(directory);
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system needs root";
+  Command command = start_to_the_gate();
+  disk.fill();
+  open_gate();
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("No space left on device"));
+  EXPECT_THAT(ended.errors, HasSubstr(how_to_go_on()));
+  EXPECT_EQ(sandbox.leftovers(), "");
+  disk.make_room();
+  expect_that_resume_finishes_as_undisturbed();
+}
+
+TEST_F(Stop, AFolderThatCannotBeWrittenIsRefusedBeforeAnythingStarts) {
+  sandbox.write("file", "");
+  const Ended ended = sandbox.run_rtctl(
+      {"tune", sandbox.write("walk.yaml", walk_sweep()).string(), "--dir", (sandbox / "file/sweep").string()});
+  EXPECT_EQ(ended.exit_code, 2) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr((sandbox / "file/sweep").string()));
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+}  // namespace
+}  // namespace rt::testing
