@@ -27,8 +27,7 @@ class Actor {
     static_assert(std::is_constructible_v<typename Traits::Arguments, Args&&...>,
                   "an argument doesn't convert to what the method takes");
     (void)detail::Method<M>::registered;
-    if (!client_)
-      throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
+    check();
     const typename Traits::Arguments arguments(std::forward<Args>(args)...);
     Encoder to;
     encode(to, arguments);
@@ -39,7 +38,10 @@ class Actor {
   explicit operator bool() const { return client_ != nullptr; }
 
   // Ends the actor and all processes below it. Calls under way fail with MaybeRan.
-  void kill() const { client_->kill(id_); }
+  void kill() const {
+    check();
+    client_->kill(id_);
+  }
 
   void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }
   static Actor rt_decode(Decoder& from) {
@@ -47,6 +49,11 @@ class Actor {
   }
 
  private:
+  void check() const {
+    if (!client_)
+      throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
+  }
+
   detail::Client* client_ = nullptr;  // the process's own, which outlives its handles' use
   ActorId id_ = 0;
 };

@@ -1,8 +1,9 @@
 #include "rt/actors/client.h"
 
+#include <unistd.h>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <future>
 #include <thread>
 
 #include "rt/actors/control_link.h"
@@ -15,17 +16,25 @@ using wire::Control;
 
 class ClientOfAgent final : public Client {
  public:
-  ClientOfAgent() : work_(io_.get_executor()), link_(io_), peers_(io_, this, [this](ActorId id) { watch(id); }), keys_(link_) {}
+  ClientOfAgent()
+      : work_(io_.get_executor()),
+        link_(io_),
+        peers_(io_, static_cast<Client*>(this), [this](ActorId id) { watch(id); }),
+        keys_(link_) {}
 
   ~ClientOfAgent() override {
     link_.close();
     work_.reset();
     io_.stop();
     if (thread_.joinable()) thread_.join();
+    const Error ended{Code::Unavailable, "this process has left the cluster"};
+    link_.fail_all(ended);
+    peers_.fail_all(ended);
   }
 
   Status open(const ClientStart& start) {
-    link_.open(start.agent_fd, [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
+    link_.open(
+        start.agent_fd, [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
     thread_ = std::thread([this] { io_.run(); });
     auto answer = link_.ask(
         [&](Control::Builder control) {
@@ -49,11 +58,10 @@ class ClientOfAgent final : public Client {
   ActorId spawn(const SpawnRequest& request) override {
     const ActorId actor = (id_ << 24) + next_actor_.fetch_add(1);
     peers_.expect(actor);
-    link_.send(
-        [&](Control::Builder control) { fill_spawn(control.initSpawn(), actor, request); },
-        [this, actor](Result<wire::Reply::Reader> reply) {
-          if (!reply) on_death_notice({.actor = actor, .cause = reply.error().message});
-        });
+    link_.send([&](Control::Builder control) { fill_spawn(control.initSpawn(), actor, request); },
+               [this, actor](Result<wire::Reply::Reader> reply) {
+                 if (!reply) on_death_notice({.actor = actor, .cause = reply.error().message});
+               });
     return actor;
   }
 
@@ -81,8 +89,10 @@ class ClientOfAgent final : public Client {
           lease.setName(name);
         },
         [granted = std::move(granted)](Result<wire::Reply::Reader> reply) {
-          if (!reply) granted(reply.error());
-          else granted(read_lease(reply->getLease()));
+          if (!reply)
+            granted(reply.error());
+          else
+            granted(read_lease(reply->getLease()));
         });
   }
 
@@ -101,8 +111,12 @@ class ClientOfAgent final : public Client {
   }
 
   void on_agent_lost(std::function<void()> handler) override {
-    const std::lock_guard lock(mutex_);
-    lost_handler_ = std::move(handler);
+    {
+      const std::lock_guard lock(mutex_);
+      lost_handler_ = handler;
+      if (!is_lost_) return;
+    }
+    if (handler) handler();  // it was lost before anyone asked to be told
   }
 
   Result<ClusterTotals> totals() override {
@@ -187,6 +201,7 @@ class ClientOfAgent final : public Client {
     std::function<void()> handler;
     {
       const std::lock_guard lock(mutex_);
+      is_lost_ = true;
       handler = lost_handler_;
     }
     if (handler) handler();
@@ -203,6 +218,7 @@ class ClientOfAgent final : public Client {
   std::mutex mutex_;  // guards the handlers
   std::function<void(const ActorDeath&)> death_handler_;
   std::function<void()> lost_handler_;
+  bool is_lost_ = false;
   std::thread thread_;
 };
 

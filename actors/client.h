@@ -25,10 +25,10 @@ using ActorId = std::uint64_t;
 struct ActorDeath {
   ActorId actor = 0;
   std::uint32_t incarnation = 0;
-  std::string cause;       // "signal 9 (SIGKILL)", "exit code 3", "its constructor threw: ..."
-  int exit_code = -1;      // -1 where a signal ended it
+  std::string cause;   // "signal 9 (SIGKILL)", "exit code 3", "its constructor threw: ..."
+  int exit_code = -1;  // -1 where a signal ended it
   int signal = 0;
-  bool killed = false;     // because rt was asked to
+  bool killed = false;  // because rt was asked to
   bool will_restart = false;
   std::string last_lines;  // of its log
 };
@@ -63,9 +63,9 @@ struct SpawnRequest {
 
 struct ClientStart {
   int agent_fd = -1;
-  std::uint64_t actor = 0;        // of a worker
+  std::uint64_t actor = 0;  // of a worker
   std::uint32_t incarnation = 0;
-  std::string address;            // where a worker listens
+  std::string address;  // where a worker listens
 };
 
 class Client {
@@ -86,6 +86,7 @@ class Client {
   virtual void release(std::uint64_t lease) = 0;
 
   virtual void on_death(std::function<void(const ActorDeath&)> handler) = 0;  // of actors spawned or called here
+  // On the I/O thread; at once, on this one, where it is lost already.
   virtual void on_agent_lost(std::function<void()> handler) = 0;
   virtual Result<ClusterTotals> totals() = 0;
   virtual KeyValue& keys() = 0;

@@ -35,14 +35,16 @@ ActorId Cluster::spawn_class(std::string_view class_name, const SpawnOptions& op
                          .max_restarts = options.max_restarts});
 }
 
-Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptions& options, const std::string& program) {
+Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptions& options,
+                                                              const std::string& program) {
   auto parts = std::make_unique<Parts>();
   RT_TRY(embedded, Embedded::start(options));
   parts->embedded = std::move(embedded);
   RT_TRY(copy, copy_program(program, parts->embedded->folder().path()));
   parts->program = std::move(copy);
-  RT_TRY(client, detail::Client::start({.agent_fd = parts->embedded->take_agent_fd()}));
-  parts->client = std::move(client);
+  auto client = detail::Client::start({.agent_fd = parts->embedded->take_agent_fd()});
+  if (!client) return parts->embedded->explain(client.error());
+  parts->client = *std::move(client);
   return parts;
 }
 

@@ -5,7 +5,7 @@
 //   auto counter = cluster.spawn<Counter>({.name = "counter"}, 10);
 //   int n = counter.call<&Counter::add>(5).get();
 //
-// With no cluster's address in RT_ADDRESS it starts one inside this program: two rtd, head and node, that end with it.
+// It starts a cluster inside this program: two rtd, head and node, that end with it.
 
 #include <chrono>
 #include <functional>
@@ -20,8 +20,8 @@ namespace rt {
 
 // Trivially destructible members only: people write it in place, also in coroutines.
 struct SpawnOptions {
-  std::string_view name = {};      // for get_actor; unique among living actors
-  std::uint32_t cpus = 0;          // slots it holds while it lives
+  std::string_view name = {};  // for get_actor; unique among living actors
+  std::uint32_t cpus = 0;      // slots it holds while it lives
   std::uint32_t gpus = 0;
   std::uint32_t max_restarts = 0;  // a new incarnation, constructed anew, up to so many times
   std::string_view log = {};       // file for its output; empty: one in the run folder

@@ -14,7 +14,7 @@ struct Cluster::Parts {
   // Starts a cluster inside this process. `program`: what its workers run.
   static Result<std::unique_ptr<Parts>> start(const ConnectOptions& options, const std::string& program);
 
-  std::unique_ptr<Embedded> embedded;      // ends last
+  std::unique_ptr<Embedded> embedded;  // ends last
   JobProgram program;
   std::shared_ptr<detail::Client> client;  // ends first
 };

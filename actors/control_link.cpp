@@ -14,7 +14,8 @@ void ControlLink::open(int agent_fd, std::function<void(wire::Control::Reader)> 
   on_notice_ = std::move(on_notice);
   on_lost_ = std::move(on_lost);
   transport_ = make_unix_transport(io_, agent_fd);
-  transport_->start({.on_frame = [this](const Frame& frame) { on_frame(frame); }, .on_close = [this](const Error&) { lose(); }});
+  transport_->start(
+      {.on_frame = [this](const Frame& frame) { on_frame(frame); }, .on_close = [this](const Error&) { lose(); }});
 }
 
 void ControlLink::close() {
@@ -39,9 +40,11 @@ std::optional<ControlLink::OnReply> ControlLink::take(std::uint64_t request) {
 void ControlLink::forget(std::uint64_t request) { (void)take(request); }
 
 void ControlLink::transmit(std::uint64_t request, const std::string& bytes) {
-  const Status sent = transport_->send(FrameType::Control, 0, bytes);
+  const Status sent = transport_ ? transport_->send(FrameType::Control, 0, bytes)
+                                 : Error{Code::NotSent, "there is no connection to it"};
   if (sent || request == 0) return;
-  if (const auto on_reply = take(request)) (*on_reply)(Error{Code::Unavailable, "the node's agent: " + sent.error().message});
+  if (const auto on_reply = take(request))
+    (*on_reply)(Error{Code::Unavailable, "the node's agent: " + sent.error().message});
 }
 
 void ControlLink::on_frame(const Frame& frame) {
@@ -52,7 +55,8 @@ void ControlLink::on_frame(const Frame& frame) {
     const auto reply = control.getReply();
     if (reply.isError())
       (*on_reply)(Error{static_cast<Code>(reply.getError().getCode()), wire::text(reply.getError().getMessage())});
-    else (*on_reply)(reply);
+    else
+      (*on_reply)(reply);
   });
   if (!read) {
     transport_->close();
@@ -61,14 +65,17 @@ void ControlLink::on_frame(const Frame& frame) {
 }
 
 void ControlLink::lose() {
+  fail_all({Code::Unavailable, "the node's agent (rtd) is gone"});
+  if (!std::exchange(told_, true)) on_lost_();
+}
+
+void ControlLink::fail_all(const Error& error) {
   std::map<std::uint64_t, OnReply> requests;
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(lost_, true)) return;
     requests.swap(requests_);
   }
-  for (auto& [request, on_reply] : requests) on_reply(Error{Code::Unavailable, "the node's agent (rtd) is gone"});
-  on_lost_();
+  for (auto& [request, on_reply] : requests) on_reply(error);
 }
 
 Status KeyValueOfHead::set(std::string_view key, std::string_view value) {

@@ -2,9 +2,7 @@
 // ControlLink: requests to the agent and the head, joined to their replies. And the key-value space over it.
 //
 // Owner: the client. Threads: any; handlers and replies run on the I/O thread. When the agent is gone every request
-// under way is answered with Code::Unavailable, then `on_lost` runs, once.
-
-#include <unistd.h>
+// under way is answered with Code::Unavailable, then `on_lost` runs, once. After `close` that is for `fail_all` to do.
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
@@ -29,6 +27,7 @@ class ControlLink {
   explicit ControlLink(boost::asio::io_context& io) : io_(io) {}
   void open(int agent_fd, std::function<void(wire::Control::Reader)> on_notice, std::function<void()> on_lost);
   void close();
+  void fail_all(const Error& error);  // answers every request under way; the connection is closed
 
   // Sends what `fill` builds; returns the request's number (0 where no reply is wanted).
   template <class Fill>
@@ -52,7 +51,7 @@ class ControlLink {
     const auto promise = std::make_shared<std::promise<Answer>>();
     auto future = promise->get_future();
     const std::uint64_t request = send(fill, [promise, read](Result<wire::Reply::Reader> reply) {
-      promise->set_value(reply ? Answer(read(*reply)) : Answer(reply.error()));
+      promise->set_value(reply ? answer_of<Answer>(read, *reply) : Answer(reply.error()));
     });
     if (future.wait_for(limit) == std::future_status::ready) return future.get();
     forget(request);
@@ -60,6 +59,16 @@ class ControlLink {
   }
 
  private:
+  // A reply that doesn't hold what was asked for must not leave the asker without an answer.
+  template <class Answer, class Read>
+  static Answer answer_of(Read& read, wire::Reply::Reader reply) {
+    try {
+      return Answer(read(reply));
+    } catch (const kj::Exception& e) {
+      return Error{Code::Corrupt, std::string("damaged reply from the head: ") + e.getDescription().cStr()};
+    }
+  }
+
   std::uint64_t remember(OnReply on_reply);
   void transmit(std::uint64_t request, const std::string& bytes);
   void on_frame(const Frame& frame);
@@ -70,8 +79,8 @@ class ControlLink {
   std::shared_ptr<Transport> transport_;
   std::function<void(wire::Control::Reader)> on_notice_;
   std::function<void()> on_lost_;
-  std::mutex mutex_;
-  bool lost_ = false;
+  bool told_ = false;  // on_lost_ has run
+  std::mutex mutex_;   // guards all below
   std::uint64_t next_request_ = 1;
   std::map<std::uint64_t, OnReply> requests_;
 };

@@ -5,15 +5,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
-#include <thread>
+#include <vector>
 
 #include "rt/actors/cluster.h"
+#include "rt/actors/program/child_process.h"
+#include "rt/runtime/base/log.h"
+#include "rt/runtime/base/log_tail.h"
+#include "rt/runtime/base/spawn_process.h"
 #include "rt/runtime/net/blocking_frames.h"
-#include "rt/runtime/node/spawn_process.h"
 
 namespace rt {
 namespace {
@@ -24,21 +27,29 @@ constexpr int kStartLimitMs = 10000;
 
 bool is_executable(const fs::path& path) { return ::access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path); }
 
-// The end of a process that was told to go: by itself within 5 s, or by SIGKILL.
+// The end of a process that was told to go: by itself within the limit, or by SIGKILL.
 void wait_for_end(pid_t pid) {
   if (pid <= 0) return;
-  for (int i = 0; i < 5000; ++i) {
-    if (::waitpid(pid, nullptr, WNOHANG) != 0) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  constexpr int kLimitMs = 15000;  // what a node needs at most to kill what doesn't die at once
+  {
+    const auto end = notice_end(pid);
+    pollfd ended{end ? (*end)->fd() : -1, POLLIN, 0};
+    int rc = 0;
+    do rc = end ? ::poll(&ended, 1, kLimitMs) : 0;
+    while (rc < 0 && errno == EINTR);
+    if (rc <= 0) ::kill(pid, SIGKILL);
   }
-  ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
 }
 
 }  // namespace
 
 Result<std::string> find_rtd() {
-  if (const char* chosen = std::getenv("RT_RTD"); chosen && *chosen) return std::string(chosen);
+  if (const char* chosen = std::getenv("RT_RTD"); chosen && *chosen) {
+    if (is_executable(chosen)) return std::string(chosen);
+    return Error{Code::NotFound,
+                 std::string("RT_RTD names ") + chosen + ", which is no program; unset it, or set it to rtd's path"};
+  }
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
   std::vector<fs::path> places{self.parent_path() / "rtd", RT_BUILD_BIN "/rtd", RT_INSTALL_BIN "/rtd"};
@@ -51,60 +62,68 @@ Result<std::string> find_rtd() {
 }
 
 Result<std::unique_ptr<Embedded>> Embedded::start(const ConnectOptions& options) {
+  RT_TRY(rtd, find_rtd());
   RT_TRY(folder, RunFolder::create());
   std::unique_ptr<Embedded> embedded(new Embedded(std::move(folder)));
-  RT_CHECK(embedded->start_head());
-  RT_CHECK(embedded->start_node(options));
+  RT_CHECK(embedded->start_head(rtd));
+  RT_CHECK(embedded->start_node(rtd, options));
   return embedded;
 }
 
-Status Embedded::start_head() {
-  RT_TRY(rtd, find_rtd());
+Status Embedded::start_head(const std::string& rtd) {
   RT_TRY(ends, socket_pair());
-  head_fd_ = ends.first;
-  const auto pid = spawn_process({.argv = {rtd, "head", "--run", folder_.path(), "--driver-fd", "3"},
-                                  .environment = {folder_.mark()},
-                                  .inherit_fd = ends.second,
-                                  .log = folder_.path() + "/head.log"});
-  ::close(ends.second);
-  if (!pid) return pid.error();
-  head_ = *pid;
-  pollfd listening{head_fd_, POLLIN, 0};
-  if (::poll(&listening, 1, kStartLimitMs) <= 0 || !read_control(head_fd_))
-    return Error{Code::Unavailable, "the head did not start; its output is in " + folder_.path() + "/head.log"};
+  head_fd_ = std::move(ends.first);
+  const std::string log = folder_.path() + "/head.log";
+  RT_TRY(pid, spawn_process({.argv = {rtd, "head", "--run", folder_.path(), "--driver-fd", "3"},
+                             .environment = environment_with({folder_.mark()}),
+                             .log = log,
+                             .inherit_fd = ends.second.get()}));
+  head_ = pid;
+  ends.second.reset();
+  pollfd listening{head_fd_.get(), POLLIN, 0};
+  int rc;
+  do rc = ::poll(&listening, 1, kStartLimitMs);
+  while (rc < 0 && errno == EINTR);
+  if (rc > 0 && read_control(head_fd_.get())) return Unit{};
+  return with_log({Code::Unavailable, rc == 0 ? "the head did not start within " + std::to_string(kStartLimitMs) + " ms"
+                                              : std::string("the head ended as it started")},
+                  log);
+}
+
+Status Embedded::start_node(const std::string& rtd, const ConnectOptions& options) {
+  RT_TRY(ends, socket_pair());
+  agent_fd_ = std::move(ends.first);
+  RT_TRY(pid, spawn_process({.argv = {rtd, "node", "--run", folder_.path(), "--mark", folder_.mark(), "--driver-fd",
+                                      "3", "--cpus", std::to_string(options.cpus), "--simulate-gpus",
+                                      std::to_string(options.simulate_gpus)},
+                             .environment = environment_with({folder_.mark()}),
+                             .log = folder_.path() + "/node.log",
+                             .inherit_fd = ends.second.get()}));
+  node_ = pid;
   return Unit{};
 }
 
-Status Embedded::start_node(const ConnectOptions& options) {
-  RT_TRY(rtd, find_rtd());
-  RT_TRY(ends, socket_pair());
-  agent_fd_ = ends.first;
-  const auto pid = spawn_process({.argv = {rtd, "node", "--run", folder_.path(), "--mark", folder_.mark(), "--driver-fd", "3",
-                                           "--cpus", std::to_string(options.cpus), "--simulate-gpus",
-                                           std::to_string(options.simulate_gpus)},
-                                  .environment = {folder_.mark()},
-                                  .inherit_fd = ends.second,
-                                  .log = folder_.path() + "/node.log"});
-  ::close(ends.second);
-  if (!pid) return pid.error();
-  node_ = *pid;
-  return Unit{};
+int Embedded::take_agent_fd() { return agent_fd_.release(); }
+
+Error Embedded::with_log(Error error, const std::string& log) const {
+  error.message += "; the last lines of its log:\n" + last_lines(log);
+  return error;
 }
 
-int Embedded::take_agent_fd() { return std::exchange(agent_fd_, -1); }
+Error Embedded::explain(Error error) const { return with_log(std::move(error), folder_.path() + "/node.log"); }
 
 void Embedded::kill_everything() {
   for (const pid_t pid : {node_, head_})
     if (pid > 0) ::kill(pid, SIGKILL);
-  sweep_run(folder_.id());
+  if (const auto killed = sweep_run(folder_.id()); !killed) log::error("{}", killed.error().message);
 }
 
 Embedded::~Embedded() {
-  if (agent_fd_ >= 0) ::close(agent_fd_);
+  agent_fd_.reset();
   wait_for_end(node_);
-  if (head_fd_ >= 0) ::close(head_fd_);
+  head_fd_.reset();
   wait_for_end(head_);
-  sweep_run(folder_.id());
+  if (const auto killed = sweep_run(folder_.id()); !killed) log::error("{}", killed.error().message);
 }
 
 }  // namespace rt

@@ -21,16 +21,19 @@ class Embedded {
   ~Embedded();
 
   const RunFolder& folder() const { return folder_; }
-  int take_agent_fd();   // the socket to the agent, once
+  int take_agent_fd();  // the socket to the agent, once
+  Error explain(
+      Error error) const;  // `error` of a first talk to the agent, with what its log says: the log goes with the folder
   void kill_everything();  // after an rtd was lost: nothing that this run started is alive when it returns
 
  private:
   explicit Embedded(RunFolder folder) : folder_(std::move(folder)) {}
-  Status start_head();
-  Status start_node(const ConnectOptions& options);
+  Status start_head(const std::string& rtd);
+  Status start_node(const std::string& rtd, const ConnectOptions& options);
+  Error with_log(Error error, const std::string& log) const;
 
   RunFolder folder_;
-  int head_fd_ = -1, agent_fd_ = -1;
+  Fd head_fd_, agent_fd_;
   pid_t head_ = 0, node_ = 0;
 };
 

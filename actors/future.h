@@ -2,7 +2,8 @@
 // Future<R>: the result of a call under way.
 //
 // Every future ends: with its value, with the exception that the method threw, or with what happened to its actor.
-// Threads: any; a copy shares the same result. `then` runs on the process's I/O thread: keep it short, never block there.
+// Threads: any; a copy shares the same result. `then` runs on the process's I/O thread: keep it short, never block
+// there.
 
 #include <chrono>
 #include <condition_variable>
@@ -71,7 +72,8 @@ class Future {
     const Result<std::string>& bytes = state_->value();
     if (!bytes) return bytes.error();
     try {
-      if constexpr (std::is_same_v<R, Unit>) return Unit{};
+      if constexpr (std::is_same_v<R, Unit>)
+        return Unit{};
       else {
         Decoder from(*bytes, state_->context());
         return decode<R>(from);

@@ -2,10 +2,12 @@
 
 #include <cstring>
 
+#include "rt/runtime/base/log.h"
+
 namespace rt::detail {
 
-Mailbox::Mailbox(std::uint64_t actor, std::uint32_t incarnation, std::size_t max_letters)
-    : actor_(actor), incarnation_(incarnation), max_letters_(max_letters) {}
+Mailbox::Mailbox(std::uint64_t actor, std::uint32_t incarnation, Limits limits)
+    : actor_(actor), incarnation_(incarnation), limits_(limits) {}
 
 Mailbox::~Mailbox() {
   io_.stop();
@@ -13,15 +15,21 @@ Mailbox::~Mailbox() {
 }
 
 Status Mailbox::open(const std::string& address) {
-  RT_TRY(listener, UnixListener::open(io_, address, [this](std::shared_ptr<Transport> caller) { welcome(std::move(caller)); }));
+  RT_TRY(listener, UnixListener::open(io_, address, [this](std::shared_ptr<Transport> caller) { welcome(caller); }));
   listener_ = std::move(listener);
   thread_ = std::thread([this] { io_.run(); });
   return Unit{};
 }
 
-void Mailbox::welcome(std::shared_ptr<Transport> caller) {
-  // The handler keeps the connection until it closes.
-  caller->start({.on_frame = [this, caller](const Frame& frame) { put(caller, frame); }, .on_close = [](const Error&) {}});
+void Mailbox::welcome(const std::shared_ptr<Transport>& caller) {
+  caller->start({.on_frame =
+                     [this, held = std::weak_ptr(caller)](const Frame& frame) {
+                       if (const auto connection = held.lock()) put(connection, frame);
+                     },
+                 .on_close =
+                     [](const Error& error) {
+                       if (error.code == Code::Corrupt) log::warning("a caller: {}", error.message);
+                     }});
 }
 
 void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) {
@@ -33,18 +41,23 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
     return caller->close();
   Letter letter{caller, header, std::string(frame.body.substr(sizeof header))};
   if (take_urgent_ && take_urgent_(letter)) return;
-  {
-    const std::lock_guard lock(mutex_);
-    if (letters_.size() < max_letters_) {
-      letters_.push_back(std::move(letter));
-      arrived_.notify_one();
-      return;
-    }
-  }
-  const std::string why = "the actor's queue is full: " + std::to_string(max_letters_) + " calls are waiting";
+  if (keep(letter)) return;
+  const std::string why = "the actor's queue is full: " + std::to_string(limits_.max_letters) + " calls or " +
+                          std::to_string(limits_.max_bytes) + " bytes are waiting";
   header.outcome = wire::Outcome::Full;
   header.size = why.size();
-  (void)caller->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, why);
+  if (header.sequence != 0)
+    (void)caller->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, why);
+}
+
+bool Mailbox::keep(Letter& letter) {
+  const std::lock_guard lock(mutex_);
+  const bool fits = letters_.size() < limits_.max_letters && bytes_ + letter.arguments.size() <= limits_.max_bytes;
+  if (!fits && !letters_.empty()) return false;
+  bytes_ += letter.arguments.size();
+  letters_.push_back(std::move(letter));
+  arrived_.notify_one();
+  return true;
 }
 
 Mailbox::Letter Mailbox::take() {
@@ -52,6 +65,7 @@ Mailbox::Letter Mailbox::take() {
   arrived_.wait(lock, [this] { return !letters_.empty(); });
   Letter letter = std::move(letters_.front());
   letters_.pop_front();
+  bytes_ -= letter.arguments.size();
   return letter;
 }
 

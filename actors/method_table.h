@@ -34,7 +34,7 @@ template <class T>
 constexpr std::string_view type_name() {
   constexpr std::string_view whole = __PRETTY_FUNCTION__;
   constexpr auto begin = whole.find("T = ") + 4;
-  return whole.substr(begin, whole.find_first_of(";]", begin) - begin);
+  return whole.substr(begin, whole.rfind("; ") - begin);
 }
 template <auto M>
 constexpr std::string_view method_name() {
@@ -43,6 +43,13 @@ constexpr std::string_view method_name() {
   return whole.substr(begin, whole.rfind("; ") - begin);
 }
 constexpr bool is_anonymous(std::string_view name) { return name.find("{anonymous}") != std::string_view::npos; }
+
+template <class T>
+T decode_all(Decoder& from) {
+  T value = decode<T>(from);
+  if (from.left() != 0) Decoder::corrupt();
+  return value;
+}
 
 template <class M>
 struct MemberTraits {
@@ -70,12 +77,14 @@ struct Method {
                 "an actor's class may not be in an anonymous namespace: two files could have one of the same name");
 
   static void invoke(void* object, Decoder& from, Encoder& to) {
-    auto arguments = decode<typename Traits::Arguments>(from);
+    auto arguments = decode_all<typename Traits::Arguments>(from);
     auto run = [&](auto&&... values) -> decltype(auto) {
       return (static_cast<typename Traits::Class*>(object)->*M)(std::forward<decltype(values)>(values)...);
     };
-    if constexpr (Traits::returns_void) std::apply(run, std::move(arguments));
-    else encode<typename Traits::Result>(to, std::apply(run, std::move(arguments)));
+    if constexpr (Traits::returns_void)
+      std::apply(run, std::move(arguments));
+    else
+      encode<typename Traits::Result>(to, std::apply(run, std::move(arguments)));
   }
   static inline const bool registered = register_method(name, &invoke);
 };
@@ -94,7 +103,7 @@ struct Constructor {
   static_assert(std::is_constructible_v<T, Args...>, "no constructor of the actor's class takes these arguments");
 
   static AnyObject construct(Decoder& from) {
-    auto arguments = decode<std::tuple<Args...>>(from);
+    auto arguments = decode_all<std::tuple<Args...>>(from);
     return std::apply([](auto&&... values) { return std::make_shared<T>(std::forward<decltype(values)>(values)...); },
                       std::move(arguments));
   }

@@ -3,8 +3,12 @@
 //
 // Owner: the client. Threads: any; one lock. A call waits here while its actor starts, and is completed by its reply
 // or by the actor's death notice: NotSent where it certainly didn't run, MaybeRan where it may have.
+// Invariant: what is queued for an actor leaves in order, and before any later call.
+// Bounded: the causes of the last `kMostDead` deaths are kept; a call to an older one asks the head, which says it is
+// gone.
 
 #include <boost/asio/io_context.hpp>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +32,8 @@ class Peers {
   void on_died(const ActorDeath& death);
   void fail_all(const Error& error);  // the agent is gone: no news will come
 
+  static constexpr std::size_t kMostDead = 10000;
+
  private:
   struct Call {
     std::uint64_t sequence;
@@ -40,15 +46,18 @@ class Peers {
     std::string address;
     std::string dead;  // the cause; empty: alive or not yet
     std::shared_ptr<Transport> transport;
-    std::vector<Call> queued;                // not sent yet
-    std::map<std::uint64_t, Call> sent;      // by sequence
+    std::deque<Call> queued;             // not sent yet
+    std::map<std::uint64_t, Call> sent;  // by sequence
   };
   using Completions = std::vector<std::pair<std::shared_ptr<CallState>, Result<std::string>>>;
 
-  void send(ActorId actor, Peer& peer, Call call, Completions& done);
+  void flush(ActorId actor, Peer& peer, Completions& done);
+  static Status send(ActorId actor, Peer& peer, const Call& call);
+  static void end_sent(Peer& peer, const std::string& what, const std::string& why, Completions& done);
+  void bury(ActorId actor, Peer& peer, const std::string& why);
   Status connect(ActorId actor, Peer& peer);
   void on_reply(ActorId actor, const Frame& frame);
-  void on_closed(ActorId actor, std::uint32_t incarnation);
+  void on_closed(ActorId actor, std::uint32_t incarnation, const Error& error);
   static void complete(const Completions& done);
 
   boost::asio::io_context& io_;
@@ -56,6 +65,7 @@ class Peers {
   const std::function<void(ActorId)> watch_;
   std::mutex mutex_;
   std::map<ActorId, Peer> peers_;
+  std::deque<ActorId> dead_;  // oldest first
   std::uint64_t next_sequence_ = 1;
 };
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "rt/runtime/base/checksum.h"
+#include "rt/runtime/base/files.h"
 
 namespace rt {
 
@@ -12,14 +13,19 @@ Result<JobProgram> copy_program(const std::string& path, const std::string& run_
   std::error_code error;
   const fs::path program = fs::canonical(path, error);
   if (error) return Error{Code::NotFound, "there is no program " + path + ": " + error.message()};
-  RT_TRY(hash, file_sha256(program));
-  const fs::path folder = fs::path(run_folder) / "programs" / hash.substr(0, 16);
-  const fs::path copy = folder / program.filename();
-  fs::create_directories(folder, error);
-  if (!error && !fs::exists(copy)) fs::copy_file(program, copy, error);
+  const fs::path programs = fs::path(run_folder) / "programs";
+  RT_CHECK(make_folders(programs));
+  // Copied first, then hashed: a build may replace the program in between.
+  const fs::path fresh = programs / (program.filename().string() + ".tmp");
+  fs::copy_file(program, fresh, fs::copy_options::overwrite_existing, error);
   if (error)
-    return Error{Code::System, "cannot copy the program " + path + " to " + copy.string() + ": " + error.message()};
-  return JobProgram{copy.string(), hash};
+    return Error{Code::System, "cannot copy the program " + program.string() + " to " + fresh.string() + ": " +
+                                   error.message() + "; RT_RUN_DIR chooses another place"};
+  RT_TRY(hash, file_sha256(fresh));
+  const fs::path folder = programs / hash.substr(0, 16);
+  RT_CHECK(make_folders(folder));
+  RT_CHECK(publish(fresh, folder / program.filename()));
+  return JobProgram{(folder / program.filename()).string(), hash};
 }
 
 }  // namespace rt

@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
 #include "rt/runtime/base/id.h"
+#include "rt/runtime/base/log.h"
 #include "rt/runtime/base/process.h"
 
 namespace rt {
@@ -17,74 +20,74 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kIdLength = 16;
+// The longest name of a socket in a run folder: "/ID/actors/ACTOR.INCARNATION".
+constexpr std::size_t kLongestBelow = 1 + kIdLength + sizeof("/actors/18446744073709551615.4294967295") - 1;
+constexpr std::size_t kLongestSocket = sizeof(sockaddr_un::sun_path) - 1;
+
 Result<std::string> users_folder() {
   const char* chosen = std::getenv("RT_RUN_DIR");
-  const std::string folder = std::string(chosen && *chosen ? chosen : "/tmp") + "/rt-" + std::to_string(::geteuid());
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error("cannot make " + folder, errno);
+  const std::string above = chosen && *chosen ? chosen : "/tmp";
+  const std::string folder = above + "/rt-" + std::to_string(::geteuid());
+  if (folder.size() + kLongestBelow > kLongestSocket)
+    return Error{Code::Invalid, "RT_RUN_DIR is too long: sockets below " + folder + " may have paths of " +
+                                    std::to_string(folder.size() + kLongestBelow) + " bytes, the system allows " +
+                                    std::to_string(kLongestSocket) +
+                                    "; set RT_RUN_DIR to a shorter folder of this machine"};
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return system_error("cannot make " + folder + " (RT_RUN_DIR chooses another place)", errno);
   struct stat info {};
-  if (::lstat(folder.c_str(), &info) != 0) return system_error(folder, errno);
+  if (::lstat(folder.c_str(), &info) != 0) return system_error("cannot look at " + folder, errno);
   if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & 077) != 0)
     return Error{Code::Refused, folder + " must be a folder of this user with mode 0700; remove it, or set RT_RUN_DIR"};
   return folder;
 }
 
-// The lock, or -1 where a living driver holds it.
-int try_lock(const std::string& folder) {
-  const int lock = ::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
-  if (lock >= 0) ::close(lock);
-  return -1;
+Result<Fd> lock_file(const std::string& path, int open_flags, int lock_flags) {
+  RT_TRY(lock, open_file(path, O_RDWR | open_flags));
+  int rc;
+  do rc = ::flock(lock.get(), LOCK_EX | lock_flags);
+  while (rc != 0 && errno == EINTR);
+  if (rc != 0) return system_error("cannot lock " + path, errno);
+  return lock;
 }
 
-void remove(const std::string& folder) {
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
-}
-
+// Under the parent's lock: a folder without a lock of its own was left by a start that died in the making.
 void sweep_dead_runs(const std::string& parent) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(parent, error)) {
+    if (!entry.is_directory(error)) continue;
     const std::string folder = entry.path().string();
-    // A folder that is just being made has no lock file yet, and is left alone.
-    if (!fs::exists(folder + "/lock", error)) continue;
-    const int lock = try_lock(folder);
-    if (lock < 0) continue;
-    sweep_run(entry.path().filename().string());
-    remove(folder);
-    ::close(lock);
+    const auto lock = lock_file(folder + "/lock", 0, LOCK_NB);
+    if (!lock && lock.error().code != Code::NotFound) continue;  // its driver lives
+    const auto killed = sweep_run(entry.path().filename().string());
+    if (killed)
+      (void)remove_tree(folder);  // one that stays is swept by the next start
+    else
+      log::warning("what is left of the run {}: {}", folder, killed.error().message);
   }
 }
 
 }  // namespace
 
-int sweep_run(const std::string& id) {
-  const auto killed = kill_marked("RT_RUN=" + id, std::chrono::seconds(5));
-  return killed ? *killed : 0;
-}
+Result<int> sweep_run(const std::string& id) { return kill_marked("RT_RUN=" + id, std::chrono::seconds(5)); }
 
 Result<RunFolder> RunFolder::create() {
   RT_TRY(parent, users_folder());
+  RT_TRY(turn, lock_file(parent + "/lock", O_CREAT, 0));
   sweep_dead_runs(parent);
   RT_TRY(random, random_id());
-  const std::string id = random.substr(0, 16);
+  const std::string id = random.substr(0, kIdLength);
   const std::string path = parent + "/" + id;
-  if (::mkdir(path.c_str(), 0700) != 0) return system_error("cannot make " + path, errno);
-  const int lock = try_lock(path);
-  if (lock < 0) {
-    const int number = errno;
-    remove(path);
-    return system_error("cannot lock " + path + "/lock", number);
-  }
-  return RunFolder(path, id, lock);
+  RT_CHECK(make_folders(path));
+  auto lock = lock_file(path + "/lock", O_CREAT, LOCK_NB);
+  if (lock) return RunFolder(path, id, *std::move(lock));
+  (void)remove_tree(path);
+  return lock.error();
 }
 
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)), id_(std::move(other.id_)), lock_(std::exchange(other.lock_, -1)) {}
-
 RunFolder::~RunFolder() {
-  if (lock_ < 0) return;
-  remove(path_);
-  ::close(lock_);
+  if (lock_) (void)remove_tree(path_);  // still locked; what stays is swept by the next start
 }
 
 }  // namespace rt

@@ -3,19 +3,22 @@
 // RT_RUN_DIR), mode 0700, locked by the driver as long as it lives.
 //
 // What a kill of everything at once leaves behind is swept by the next start: a folder whose lock is free is dead; the
-// processes that carry its mark are killed, then it is removed.
+// processes that carry its mark are killed, then it is removed. Starts of one user take turns (a lock on the parent),
+// so that none sweeps what another is just making.
 
 #include <string>
 
+#include "rt/runtime/base/files.h"
 #include "rt/runtime/base/result.h"
 
 namespace rt {
 
 class RunFolder {
  public:
-  // Sweeps dead runs, then makes a new folder. Code::Refused where the parent folder is another user's.
+  // Sweeps dead runs, then makes a new folder. Code::Refused where the parent folder is another user's, Invalid where
+  // its path is too long for the sockets in it.
   static Result<RunFolder> create();
-  RunFolder(RunFolder&& other) noexcept;
+  RunFolder(RunFolder&&) noexcept = default;
   RunFolder& operator=(RunFolder&&) = delete;
   ~RunFolder();  // removes the folder
 
@@ -24,12 +27,14 @@ class RunFolder {
   std::string mark() const { return "RT_RUN=" + id_; }  // in the environment of all that the run starts
 
  private:
-  RunFolder(std::string path, std::string id, int lock) : path_(std::move(path)), id_(std::move(id)), lock_(lock) {}
+  RunFolder(std::string path, std::string id, Fd lock)
+      : path_(std::move(path)), id_(std::move(id)), lock_(std::move(lock)) {}
   std::string path_, id_;
-  int lock_ = -1;
+  Fd lock_;  // none once moved from
 };
 
-// Kills what is left of a run that has ended, by its id. Returns how many processes there were.
-int sweep_run(const std::string& id);
+// Kills what is left of a run that has ended, by its id. Returns how many processes there were; Code::Deadline where
+// some don't die.
+Result<int> sweep_run(const std::string& id);
 
 }  // namespace rt

@@ -32,8 +32,10 @@ std::string write(Fill&& fill) {
 std::string metrics_json(const Metrics& metrics) {
   nlohmann::json json = nlohmann::json::object();
   for (const auto& [name, value] : metrics) {
-    if (std::isfinite(value)) json[name] = value;
-    else json[name] = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+    if (std::isfinite(value))
+      json[name] = value;
+    else
+      json[name] = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   }
   return json.dump();
 }
@@ -81,11 +83,24 @@ std::unique_ptr<AnyTrainable> find_trainable(const std::string& name) {
   if (auto trainable = make_trainable(name)) return trainable;
   std::string known;
   for (const std::string& other : trainable_names()) known += (known.empty() ? "" : ", ") + other;
-  throw Exception({Code::NotFound, "this program has no trainable '" + name + "'; it has: " +
-                                       (known.empty() ? "none (RT_TRAINABLE(Class) in one of its sources makes one)" : known)});
+  throw Exception(
+      {Code::NotFound, "this program has no trainable '" + name + "'; it has: " +
+                           (known.empty() ? "none (RT_TRAINABLE(Class) in one of its sources makes one)" : known)});
 }
 
 }  // namespace
+
+AnyTrainable& TrialRank::trainable(const char* asked) {
+  if (!trainable_)
+    throw Exception(
+        {Code::Invalid, std::string(asked) + " was asked of a rank that has no trainable; call setup first"});
+  return *trainable_;
+}
+
+std::shared_ptr<ProgramRank> TrialRank::program() {
+  const std::lock_guard lock(mutex_);
+  return program_;
+}
 
 std::string TrialRank::setup(const std::string& trial_setup) {
   read<wire::TrialSetup>(trial_setup, [&](wire::TrialSetup::Reader setup) {
@@ -96,8 +111,10 @@ std::string TrialRank::setup(const std::string& trial_setup) {
                                           "; build both from one rt"});
     const std::string name = wire::text(setup.getTrainable());
     if (name.empty()) {
-      program_ = std::make_unique<ProgramRank>();
-      program_->start(program_of(setup)).get();
+      const auto program = std::make_shared<ProgramRank>();
+      program->start(program_of(setup)).get();
+      const std::lock_guard lock(mutex_);
+      program_ = program;
       return;
     }
     context_ = context_of(setup);
@@ -109,8 +126,8 @@ std::string TrialRank::setup(const std::string& trial_setup) {
 }
 
 std::string TrialRank::step(const std::string& trial_step) {
-  if (program_) {
-    const ProgramReport report = program_->next_report().get();
+  if (const auto running = program()) {
+    const ProgramReport report = running->next_report().get();
     return write<wire::TrialReport>([&](wire::TrialReport::Builder to) {
       to.setStep(report.step);
       to.setMetrics(metrics_json(report.metrics));
@@ -119,7 +136,7 @@ std::string TrialRank::step(const std::string& trial_step) {
     });
   }
   RT_CRASH_POINT("rank.step.before");
-  const Metrics metrics = trainable_->step();
+  const Metrics metrics = trainable("step").step();
   RT_CRASH_POINT("rank.step.after");
   return write<wire::TrialReport>([&](wire::TrialReport::Builder to) {
     read<wire::TrialStep>(trial_step, [&](wire::TrialStep::Reader asked) { to.setStep(asked.getStep()); });
@@ -130,7 +147,7 @@ std::string TrialRank::step(const std::string& trial_step) {
 std::string TrialRank::save(const std::string& trial_save) {
   read<wire::TrialSave>(trial_save, [&](wire::TrialSave::Reader save) {
     RT_CRASH_POINT("rank.save.before");
-    trainable_->save(wire::text(save.getDirectory()));
+    trainable("save").save(wire::text(save.getDirectory()));
     RT_CRASH_POINT("rank.save.after");
   });
   return write<wire::TrialSaved>([](auto) {});
@@ -138,9 +155,9 @@ std::string TrialRank::save(const std::string& trial_save) {
 
 std::string TrialRank::stop(const std::string& trial_stop) {
   ProgramStopped stopped;
-  if (program_)
+  if (const auto running = program())
     read<wire::TrialStop>(trial_stop, [&](wire::TrialStop::Reader stop) {
-      stopped = program_->stop({.save = std::chrono::milliseconds(stop.getDeadlineMs())}).get();
+      stopped = running->stop({.save = std::chrono::milliseconds(stop.getDeadlineMs())}).get();
     });
   return write<wire::TrialStopped>([&](wire::TrialStopped::Builder to) {
     to.setCheckpoint(stopped.checkpoint.string());
@@ -161,7 +178,8 @@ void invoke(void* object, Decoder& from, Encoder& to) {
 
 bool register_trial_rank() {
   return register_class(kTrialClass, [](Decoder&) -> AnyObject { return std::make_shared<TrialRank>(); }) &&
-         register_method(kTrialSetup, &invoke<&TrialRank::setup>) && register_method(kTrialStep, &invoke<&TrialRank::step>) &&
+         register_method(kTrialSetup, &invoke<&TrialRank::setup>) &&
+         register_method(kTrialStep, &invoke<&TrialRank::step>) &&
          register_method(kTrialSave, &invoke<&TrialRank::save>) &&
          register_method(kTrialStop, &invoke<&TrialRank::stop>, /*urgent=*/true);
 }

@@ -6,7 +6,9 @@
 // coming). A trainable of this program, or a program in any language: whatever TrialSetup names.
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 
 #include "rt/actors/program/program_rank.h"
 #include "rt/actors/trainable.h"
@@ -21,9 +23,13 @@ class TrialRank {
   std::string stop(const std::string& trial_stop);    // TrialStop -> TrialStopped
 
  private:
+  AnyTrainable& trainable(const char* asked);
+  std::shared_ptr<ProgramRank> program();
+
   RankContext context_;
   std::unique_ptr<AnyTrainable> trainable_;
-  std::unique_ptr<ProgramRank> program_;
+  std::mutex mutex_;                      // guards the pointer: `stop` may come while `setup` still runs
+  std::shared_ptr<ProgramRank> program_;  // set once it has started
 };
 
 // Puts class and methods into the method table; called before a worker begins.

@@ -1,10 +1,8 @@
 #include "rt/actors/worker.h"
 
 #include <fcntl.h>
-#include <pthread.h>
+#include <poll.h>
 #include <sched.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -91,49 +89,61 @@ void take_on_cores(const std::vector<int>& cores) {
 }
 
 int connect_to_agent(const std::string& run_folder) {
-  const std::string path = run_folder + "/node.sock";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    give_up("the node's agent doesn't answer at " + path + ": " + std::strerror(errno));
-  return fd;
+  auto fd = connect_unix_socket(run_folder + "/node.sock");
+  if (!fd) give_up("this node's agent: " + fd.error().message);
+  return fd->release();
 }
 
 AnyObject construct(const Start& start, Client& client) {
   const Construct make = find_class(start.class_name);
-  if (!make) give_up("this program has no actor class " + start.class_name + " with such a constructor; was it built again?");
+  if (!make)
+    give_up("this program has no actor class " + start.class_name + " with such a constructor; was it built again?");
   try {
     Decoder from(start.arguments, &client);
     return make(from);
   } catch (const std::exception& e) {
     give_up(std::string("the constructor threw: ") + e.what());
+  } catch (...) {
+    give_up("the constructor threw what is no std::exception");
   }
 }
 
-void answer(Mailbox::Letter& letter, const AnyObject& object, Client& client) {
-  wire::CallHeader header = letter.header;
-  Encoder result;
-  const Invoke invoke = find_method(header.method).invoke;
-  if (!invoke) {
-    header.outcome = wire::Outcome::UnknownMethod;
-    encode<std::string>(result, "");
-  } else {
-    try {
-      Decoder from(letter.arguments, &client);
-      invoke(object.get(), from, result);
-      header.outcome = wire::Outcome::Returned;
-    } catch (const std::exception& e) {
-      header.outcome = wire::Outcome::Threw;
-      result = {};
-      result.raw(e.what(), std::strlen(e.what()));
-    }
+wire::Outcome run_method(const Mailbox::Letter& letter, const AnyObject& object, Client& client, Encoder& result) {
+  const Invoke invoke = find_method(letter.header.method).invoke;
+  if (!invoke) return wire::Outcome::UnknownMethod;
+  std::string thrown = "the method threw what is no std::exception";
+  try {
+    Decoder from(letter.arguments, &client);
+    invoke(object.get(), from, result);
+    return wire::Outcome::Returned;
+  } catch (const std::exception& e) {
+    thrown = e.what();
+  } catch (...) {
   }
-  if (header.sequence == 0) return;
-  header.size = result.bytes().size();
-  // A caller that is gone wants no answer.
-  (void)letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, result.bytes());
+  result = {};
+  result.raw(thrown.data(), thrown.size());
+  return wire::Outcome::Threw;
+}
+
+Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body) {
+  wire::CallHeader header = letter.header;
+  header.outcome = outcome;
+  header.size = body.size();
+  return letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, body);
+}
+
+// `may_wait`: not on the I/O thread, which empties the queue that a reply waits for.
+void answer(const Mailbox::Letter& letter, const AnyObject& object, Client& client, bool may_wait) {
+  Encoder result;
+  const wire::Outcome outcome = run_method(letter, object, client, result);
+  if (letter.header.sequence == 0) return;
+  Status sent = reply(letter, outcome, result.bytes());
+  if (!sent && sent.error().code == Code::Invalid) sent = reply(letter, wire::Outcome::Threw, sent.error().message);
+  // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
+  while (may_wait && !sent && sent.error().code == Code::Unavailable) {
+    ::poll(nullptr, 0, 10);
+    sent = reply(letter, outcome, result.bytes());
+  }
 }
 
 // The urgent methods, which the control thread runs once the actor is there.
@@ -148,7 +158,7 @@ class UrgentCalls {
     if (!find_method(letter.header.method).urgent) return false;
     const std::lock_guard lock(mutex_);
     if (!object_) return false;
-    answer(letter, object_, *client_);
+    answer(letter, object_, *client_, /*may_wait=*/false);
     return true;
   }
 
@@ -173,9 +183,9 @@ WorkerContext& worker_context() {
   take_on_environment(start);
   take_on_cores(start.cores);
 
-  const std::string address = start.run_folder + "/actors/" + std::to_string(start.actor) + "." +
-                              std::to_string(start.incarnation);
-  Mailbox mailbox(start.actor, start.incarnation);
+  const std::string address =
+      start.run_folder + "/actors/" + std::to_string(start.actor) + "." + std::to_string(start.incarnation);
+  Mailbox mailbox(start.actor, start.incarnation, {});
   UrgentCalls urgent;
   mailbox.set_urgent([&](Mailbox::Letter& letter) { return urgent.take(letter); });
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
@@ -190,8 +200,7 @@ WorkerContext& worker_context() {
   const AnyObject object = construct(start, **client);
   urgent.open(object, client->get());
   while (true) {
-    Mailbox::Letter letter = mailbox.take();
-    answer(letter, object, **client);
+    answer(mailbox.take(), object, **client, /*may_wait=*/true);
   }
 }
 

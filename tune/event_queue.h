@@ -1,14 +1,17 @@
 #pragma once
 // EventQueue: what other threads tell the runner: answers of ranks, deaths, finished file work, signals.
 //
-// Owner: the runner. Threads: any puts, the runner's takes. What is put is a piece of work that runs on the runner's
-// thread, so all of its state has one thread.
+// Owner: the runner, and whoever may still answer when it is gone: what is put then is never run. Threads: any puts,
+// the runner's takes. What is put is a piece of work that runs on the runner's thread, so all of its state has one
+// thread. Bounded by what the runner itself has under way: each piece of work answers one question of it, or tells one
+// death.
 
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 namespace rt::tune {
 

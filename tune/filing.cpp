@@ -1,27 +1,15 @@
 #include "rt/tune/filing.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "rt/runtime/base/checksum.h"
 #include "rt/runtime/base/crash_point.h"
+#include "rt/runtime/base/files.h"
 
 namespace rt::tune {
 namespace {
 
 namespace fs = std::filesystem;
-
-Status sync_folder(const fs::path& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return system_error("cannot open " + folder.string(), errno);
-  const int rc = ::fsync(fd), number = errno;
-  ::close(fd);
-  if (rc != 0) return system_error("cannot fsync " + folder.string(), number);
-  return Unit{};
-}
 
 Error failure(const std::string& what, const fs::path& path, const std::error_code& error) {
   return {Code::System, "cannot " + what + " " + path.string() + ": " + error.message()};
@@ -31,25 +19,26 @@ Error failure(const std::string& what, const fs::path& path, const std::error_co
 
 Result<fs::path> prepare_checkpoint(const fs::path& folder, const std::string& name) {
   const fs::path work = folder / (name + ".tmp");
+  RT_CHECK(remove_tree(work));
+  RT_CHECK(remove_tree(folder / name));
   std::error_code error;
-  fs::remove_all(work, error);
-  if (!error) fs::remove_all(folder / name, error);
-  if (!error) fs::create_directories(work, error);
+  fs::create_directories(work, error);
   if (error) return failure("make the checkpoint folder", work, error);
   RT_CRASH_POINT("checkpoint.prepared");
   return work;
 }
 
 Result<Checkpoint> publish_checkpoint(const fs::path& folder, const std::string& name) {
+  const fs::path work = folder / (name + ".tmp");
   RT_TRY(checkpoint, describe_checkpoint(folder, name + ".tmp"));
   checkpoint.name = name;
-  RT_CHECK(sync_folder(folder / (name + ".tmp")));
+  RT_CHECK(fsync_tree(work));
   RT_CRASH_POINT("checkpoint.before_rename");
   std::error_code error;
-  fs::rename(folder / (name + ".tmp"), folder / name, error);
+  fs::rename(work, folder / name, error);
   if (error) return failure("rename to", folder / name, error);
   RT_CRASH_POINT("checkpoint.after_rename");
-  RT_CHECK(sync_folder(folder));
+  RT_CHECK(fsync_directory(folder));
   return checkpoint;
 }
 
@@ -74,17 +63,21 @@ Result<Checkpoint> describe_checkpoint(const fs::path& folder, const std::string
 }
 
 Status verify_checkpoint(const fs::path& folder, const Checkpoint& checkpoint) {
+  const fs::path root = folder / checkpoint.name;
+  std::error_code error;
+  if (!fs::is_directory(root, error))
+    return Error{Code::Corrupt, "the checkpoint's folder " + root.string() + " is missing"};
   for (const SavedFile& saved : checkpoint.files) {
-    const fs::path file = folder / checkpoint.name / saved.name;
-    std::error_code error;
+    const fs::path file = root / saved.name;
+    const std::string what = "the checkpoint's file " + file.string();
     const std::uint64_t size = fs::file_size(file, error);
-    if (error) return Error{Code::Corrupt, "the checkpoint's file " + file.string() + " can't be read: " + error.message()};
+    if (error) return Error{Code::Corrupt, what + " can't be read: " + error.message()};
     if (size != saved.size)
-      return Error{Code::Corrupt, "the checkpoint's file " + file.string() + " has " + std::to_string(size) +
-                                      " bytes, it was saved with " + std::to_string(saved.size)};
-    RT_TRY(sum, file_checksum(file));
-    if (sum != saved.crc32c)
-      return Error{Code::Corrupt, "the checkpoint's file " + file.string() + " is damaged: its checksum isn't the saved one"};
+      return Error{Code::Corrupt,
+                   what + " has " + std::to_string(size) + " bytes, it was saved with " + std::to_string(saved.size)};
+    const auto sum = file_checksum(file);
+    if (!sum) return Error{Code::Corrupt, what + " can't be read: " + sum.error().message};
+    if (*sum != saved.crc32c) return Error{Code::Corrupt, what + " is damaged: its checksum isn't the saved one"};
   }
   return Unit{};
 }
@@ -94,20 +87,14 @@ Status drop_unrecorded(const fs::path& folder, const std::vector<std::string>& r
   std::vector<fs::path> left_over;
   for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator(); it.increment(error))
     if (std::find(recorded.begin(), recorded.end(), it->path().filename()) == recorded.end()) left_over.push_back(*it);
-  if (error) return failure("read", folder, error);
-  for (const fs::path& path : left_over) {
-    fs::remove_all(path, error);
-    if (error) return failure("remove", path, error);
-  }
+  if (error) return Error{Code::System, "cannot read " + folder.string() + ": " + error.message()};
+  for (const fs::path& path : left_over) RT_CHECK(remove_tree(path));
   return Unit{};
 }
 
 Status drop_checkpoint(const fs::path& folder, const std::string& name) {
   RT_CRASH_POINT("checkpoint.before_drop");
-  std::error_code error;
-  fs::remove_all(folder / name, error);
-  if (error) return failure("remove", folder / name, error);
-  return Unit{};
+  return remove_tree(folder / name);
 }
 
 }  // namespace rt::tune

@@ -1,8 +1,8 @@
 #pragma once
 // Filing: checkpoints as folders on disk. A checkpoint is complete under its final name or it isn't there.
 //
-// Stages: `prepare` makes an empty NAME.tmp; the ranks write and fsync their files into it; `publish` fsyncs the folder,
-// renames it to NAME and fsyncs the parent. Only then may a record name it. What is left of an earlier try is removed.
+// Stages: `prepare` makes an empty NAME.tmp; the ranks write their files into it; `publish` fsyncs all of it, renames
+// it to NAME and fsyncs the parent. Only then may a record name it. What is left of an earlier try is removed.
 // Threads: any; the functions keep no state. They read whole files: not for an event loop.
 
 #include <filesystem>

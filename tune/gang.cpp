@@ -36,38 +36,39 @@ constexpr std::uintmax_t kFullDisk = 64 << 10;  // bytes free: less is no room f
 }  // namespace
 
 Gang::Gang(TrialIndex trial, const TrialPlan& plan, GangTools tools)
-    : trial_(trial), plan_(plan), tools_(std::move(tools)), id_(trial_id(trial)), folder_(plan.directory / "trials" / id_) {}
+    : trial_(trial),
+      plan_(plan),
+      tools_(std::move(tools)),
+      id_(trial_id(trial)),
+      folder_(plan.directory / "trials" / id_) {}
 
 Gang::~Gang() { *alive_ = false; }
-
-std::function<void()> Gang::of_this_generation(std::function<void()> work) {
-  return [this, alive = alive_, generation = generation_, work = std::move(work)] {
-    if (*alive && generation == generation_ && !failed_) work();
-  };
-}
 
 void Gang::request() {
   const GangSize size{static_cast<std::uint32_t>(plan_.ranks), static_cast<std::uint32_t>(plan_.cpus_per_rank),
                       static_cast<std::uint32_t>(plan_.gpus_per_rank)};
-  lease_request_ = tools_.client.lease(size, "trial " + id_, [this, alive = alive_, queue = &tools_.queue,
-                                                              client = &tools_.client](Result<Lease> granted) {
-    queue->put([this, alive, client, granted = std::move(granted)] {
-      if (!*alive) {  // taken back before it was granted
-        if (granted) client->release(granted->id);
-        return;
-      }
-      if (!granted && granted.error().code == Code::Unavailable) return;  // rtd is gone: the client tells that by itself
-      if (!granted) return tools_.tell(LeaseRefused{granted.error().message});
-      lease_ = *granted;
-      tools_.tell(GangGranted{trial_});
-    });
-  });
+  lease_request_ =
+      tools_.client.lease(size, "trial " + id_,
+                          [this, alive = alive_, queue = tools_.queue, client = &tools_.client](Result<Lease> granted) {
+                            queue->put([this, alive, client, granted = std::move(granted)] {
+                              if (!*alive) {  // taken back before it was granted
+                                if (granted) client->release(granted->id);
+                                return;
+                              }
+                              if (!granted) return tools_.tell(LeaseRefused{granted.error().message});
+                              lease_ = *granted;
+                              tools_.tell(GangGranted{trial_});
+                            });
+                          });
 }
 
 void Gang::release() {
+  *alive_ = false;  // a grant that is still under way is given back by who hears of it
   kill_ranks();
-  if (lease_) tools_.client.release(lease_->id);
-  else tools_.client.cancel_lease(lease_request_);
+  if (lease_)
+    tools_.client.release(lease_->id);
+  else
+    tools_.client.cancel_lease(lease_request_);
   lease_.reset();
 }
 
@@ -76,15 +77,19 @@ void Gang::launch(const Launch& launch, const std::string& parameters, std::uint
   generation_ = launch.generation;
   failed_ = stopping_ = false;
   stopped_.reset();
+  ranks_.clear();
   last_program_report_ = {};
-  tools_.filing.give([this, launch, parameters, seed, held, folder = checkpoints(), owns_names = !is_program(),
-                      queue = &tools_.queue, alive = alive_, generation = generation_] {
-    const Status ready = make_ready(folder, owns_names, launch.restore, held);
-    queue->put([this, alive, generation, ready, launch, parameters, seed] {
-      if (!*alive || generation != generation_ || failed_ || stopping_) return;
-      if (!ready) return fail(0, ready.error().message, "");
-      start_store([this, launch, parameters, seed] { start_ranks(launch, parameters, seed); });
-    });
+  auto go_on = [this, launch, parameters, seed](const Status& ready) {
+    if (stopping_) return;
+    if (!ready) return fail(0, ready.error().message, "");
+    start_store([this, launch, parameters, seed] { start_ranks(launch, parameters, seed); });
+  };
+  auto ready = std::make_shared<Status>(Unit{});
+  auto then = later([ready, go_on] { go_on(*ready); });
+  tools_.filing.give([held, restore = launch.restore, ready, folder = checkpoints(), owns_names = !is_program(),
+                      queue = tools_.queue, then] {
+    *ready = make_ready(folder, owns_names, restore, held);
+    queue->put(then);
   });
 }
 
@@ -107,15 +112,17 @@ void Gang::start_ranks(const Launch& launch, const std::string& parameters, std:
   }
   auto waiting = std::make_shared<int>(plan_.ranks);
   for (int rank = 0; rank < plan_.ranks; ++rank)
-    ask(rank, detail::kTrialSetup, setup_message(launch, parameters, seed, rank), [this, waiting](int, const std::string&) {
-      if (--*waiting > 0) return;
-      tools_.tell(RanksReady{trial_, generation_});
-      if (is_program())
-        for (int program = 0; program < plan_.ranks; ++program) next_program_report(program);
-    });
+    ask(rank, detail::kTrialSetup, setup_message(launch, parameters, seed, rank),
+        [this, waiting](int, const std::string&) {
+          if (--*waiting > 0) return;
+          tools_.tell(RanksReady{trial_, generation_});
+          if (is_program())
+            for (int program = 0; program < plan_.ranks; ++program) next_program_report(program);
+        });
 }
 
-std::string Gang::setup_message(const Launch& launch, const std::string& parameters, std::uint64_t seed, int rank) const {
+std::string Gang::setup_message(const Launch& launch, const std::string& parameters, std::uint64_t seed,
+                                int rank) const {
   return message<wire::TrialSetup>([&](wire::TrialSetup::Builder to) {
     to.setVersion(wire::TRIAL_VERSION);
     to.setTrainable(plan_.trainable);
@@ -152,20 +159,18 @@ std::string Gang::setup_message(const Launch& launch, const std::string& paramet
 // What an answer's absence means: a throw fails the rank at once; a death is told by its notice, which knows more.
 void Gang::ask(int rank, std::string_view method, std::string bytes, Answer answer) {
   const auto state = tools_.client.call(ranks_[static_cast<std::size_t>(rank)].actor, method, std::move(bytes));
-  state->then([this, alive = alive_, generation = generation_, queue = &tools_.queue, state, rank,
-               answer = std::move(answer)] {
-    queue->put([this, alive, generation, state, rank, answer] {
-      if (!*alive || generation != generation_ || failed_) return;
-      const Result<std::string>& result = state->value();
-      if (result) return answer(rank, *result);
-      const Code code = result.error().code;
-      if (code == Code::MaybeRan || code == Code::NotSent) return;
-      fail(rank, result.error().message, "");
-    });
+  auto use = later([this, state, rank, answer = std::move(answer)] {
+    const Result<std::string>& result = state->value();
+    if (result) return answer(rank, *result);
+    const Code code = result.error().code;
+    if (code == Code::MaybeRan || code == Code::NotSent) return;
+    fail(rank, result.error().message, "");
   });
+  state->then([queue = tools_.queue, use = std::move(use)] { queue->put(use); });
 }
 
-void Gang::ask_all(std::string_view method, const std::string& bytes, std::function<void(std::vector<std::string>)> then) {
+void Gang::ask_all(std::string_view method, const std::string& bytes,
+                   std::function<void(std::vector<std::string>)> then) {
   struct Gathered {
     std::vector<std::string> answers;
     int waiting = 0;
@@ -182,9 +187,10 @@ void Gang::step(std::int64_t step) {
   const std::string asked = message<wire::TrialStep>([&](auto to) { to.setStep(static_cast<std::uint64_t>(step)); });
   ask_all(detail::kTrialStep, asked, [this, step](std::vector<std::string> answers) {
     Report report{.trial = trial_, .generation = generation_, .step = step};
-    (void)wire::with_message<wire::TrialReport>(answers.front(), [&](wire::TrialReport::Reader from) {
+    const Status read = wire::with_message<wire::TrialReport>(answers.front(), [&](wire::TrialReport::Reader from) {
       report.metrics = metrics_of(wire::text(from.getMetrics()));
     });
+    if (!read) return fail(0, "its report of step " + std::to_string(step) + ": " + read.error().message, "");
     tools_.tell(std::move(report));
   });
 }
@@ -192,13 +198,14 @@ void Gang::step(std::int64_t step) {
 void Gang::save(std::int64_t step, const std::string& name) {
   // A step of file work that goes wrong fails the trial: nothing of the checkpoint is in a record yet.
   auto file = [this](auto work, auto then) {
-    tools_.filing.give([this, work, then, queue = &tools_.queue, alive = alive_, generation = generation_] {
-      auto result = work();
-      queue->put([this, alive, generation, result = std::move(result), then] {
-        if (!*alive || generation != generation_ || failed_) return;
-        if (!result) return fail(0, "the checkpoint could not be saved: " + result.error().message, "");
-        then(*result);
-      });
+    auto result = std::make_shared<std::optional<decltype(work())>>();
+    auto use = later([this, result, then] {
+      if (!**result) return fail(0, "the checkpoint could not be saved: " + (*result)->error().message, "");
+      then(***result);
+    });
+    tools_.filing.give([work, result, use, queue = tools_.queue] {
+      *result = work();
+      queue->put(use);
     });
   };
   file([folder = checkpoints(), name] { return prepare_checkpoint(folder, name); },
@@ -214,6 +221,7 @@ void Gang::save(std::int64_t step, const std::string& name) {
 }
 
 void Gang::fail(int rank, const std::string& cause, const std::string& lines) {
+  if (stopping_) return kill_ranks();  // nothing is wanted of it any more
   if (std::exchange(failed_, true)) return;
   kill_ranks();
   std::error_code ignored;
@@ -231,12 +239,15 @@ void Gang::kill_ranks() {
 }
 
 void Gang::on_death(const ActorDeath& death) {
+  if (!*alive_) return;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (ranks_[rank].actor != death.actor) continue;
     ranks_[rank].alive = false;
     tools_.own(death.actor, nullptr);
-    if (!stopping_) fail(static_cast<int>(rank), death.cause, death.last_lines);
-    else kill_ranks();  // it won't answer a stop any more: the others needn't either
+    if (!stopping_)
+      fail(static_cast<int>(rank), death.cause, death.last_lines);
+    else
+      kill_ranks();  // it won't answer a stop any more: the others needn't either
   }
   if (death.actor == store_) {
     store_ = 0;
@@ -253,24 +264,33 @@ void Gang::stop(int generation) {
     kill_ranks();
     return tell_stopped_when_gone();
   }
-  const std::string asked = message<wire::TrialStop>([&](auto to) {
-    to.setDeadlineMs(static_cast<std::uint64_t>(plan_.stop_deadline.count()));
+  if (ranks_.empty()) {
+    kill_ranks();  // there may be a store
+    return tell_stopped_when_gone();
+  }
+  const std::string asked = message<wire::TrialStop>(
+      [&](auto to) { to.setDeadlineMs(static_cast<std::uint64_t>(plan_.stop_deadline.count())); });
+  ask_all(detail::kTrialStop, asked, [this](const std::vector<std::string>& answers) { on_stopped(answers.front()); });
+}
+
+// What the program saved as it was asked to stop, if it did.
+void Gang::on_stopped(const std::string& trial_stopped) {
+  if (!stopped_) return;
+  std::string name;
+  const Status read = wire::with_message<wire::TrialStopped>(trial_stopped, [&](wire::TrialStopped::Reader from) {
+    name = std::filesystem::path(wire::text(from.getCheckpoint())).filename().string();
+    stopped_->step = static_cast<std::int64_t>(from.getStep());
   });
-  ask_all(detail::kTrialStop, asked, [this](std::vector<std::string> answers) {
-    std::string checkpoint;
-    (void)wire::with_message<wire::TrialStopped>(answers.front(), [&](wire::TrialStopped::Reader from) {
-      checkpoint = std::filesystem::path(wire::text(from.getCheckpoint())).filename().string();
-      stopped_->step = static_cast<std::int64_t>(from.getStep());
-    });
-    tools_.filing.give([this, checkpoint, folder = checkpoints(), queue = &tools_.queue, alive = alive_] {
-      auto described = describe_checkpoint(folder, checkpoint);
-      queue->put([this, alive, checkpoint, described] {
-        if (!*alive || !stopped_) return;
-        if (!checkpoint.empty() && described) stopped_->checkpoint = *described;
-        kill_ranks();
-        tell_stopped_when_gone();
-      });
-    });
+  if (!read || name.empty()) return kill_ranks();
+  auto described = std::make_shared<Result<Checkpoint>>(Checkpoint{});
+  auto use = later([this, described] {
+    if (stopped_ && *described) stopped_->checkpoint = **described;
+    kill_ranks();
+    tell_stopped_when_gone();
+  });
+  tools_.filing.give([name, described, folder = checkpoints(), queue = tools_.queue, use] {
+    *described = describe_checkpoint(folder, name);
+    queue->put(use);
   });
 }
 

@@ -2,6 +2,7 @@
 // Gang: the processes of one trial under way: its lease, its ranks' actors, the calls to them.
 //
 // Owner: the runner, one a running trial. Thread: the runner's; answers of ranks come through its queue.
+// What comes late, after `release` or for an older generation, changes nothing.
 // It reports what happened as the tuner's events, each tagged with the generation; once a rank has failed nothing more
 // is told of that generation but its end.
 
@@ -31,12 +32,13 @@ struct TrialPlan {
   std::string python_path;          // the folder of rt.py
   JobProgram store;                 // hosts a gang's store for programs; empty path: there is none
   std::chrono::milliseconds stop_deadline{30000};
-  std::function<std::vector<std::string>(const Value& parameters, const std::string& trial_folder)> argv;  // of a program
+  std::function<std::vector<std::string>(const Value& parameters, const std::string& trial_folder)>
+      argv;  // of a program
 };
 
 struct GangTools {
   detail::Client& client;
-  EventQueue& queue;
+  std::shared_ptr<EventQueue> queue;  // shared: answers may still come when the runner is gone
   FilingThread& filing;
   std::function<void(Event)> tell;
   std::function<void(Error)> give_up;             // the sweep can't go on here and now; no event follows
@@ -49,6 +51,7 @@ class Gang {
   ~Gang();
 
   void request();
+  // A launch follows the end of the generation before: none of its ranks is alive.
   // `held`: the trial's recorded checkpoints, launch.restore among them.
   void launch(const Launch& launch, const std::string& parameters, std::uint64_t seed,
               const std::vector<Checkpoint>& held);
@@ -73,27 +76,32 @@ class Gang {
   void ask_all(std::string_view method, const std::string& bytes, std::function<void(std::vector<std::string>)> then);
   void next_program_report(int rank);
   void on_program_report(int rank, const std::string& bytes);
-  void tell_program_report(Report report, const std::string& checkpoint);
   void fail(int rank, const std::string& cause, const std::string& lines);
   void kill_ranks();
+  void on_stopped(const std::string& trial_stopped);
   void tell_stopped_when_gone();
   bool is_program() const { return plan_.trainable.empty(); }
   std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
 
-  // Work for the runner's thread that is dropped when this generation is over.
-  std::function<void()> of_this_generation(std::function<void()> work);
+  // `work`, to be done on the runner's thread unless this generation is over by then. May be called from any thread.
+  template <class Work>
+  std::function<void()> later(Work work) {
+    return [this, alive = alive_, generation = generation_, work = std::move(work)]() mutable {
+      if (*alive && generation == generation_ && !failed_) work();
+    };
+  }
 
   const TrialIndex trial_;
   const TrialPlan& plan_;
   const GangTools tools_;
   const std::string id_;
   const std::filesystem::path folder_;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false once released
 
   std::uint64_t lease_request_ = 0;
   std::optional<Lease> lease_;
   int generation_ = 0;
-  bool failed_ = false;    // of this generation
+  bool failed_ = false;  // of this generation
   bool stopping_ = false;
   std::vector<Rank> ranks_;
   ActorId store_ = 0;

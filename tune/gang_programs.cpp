@@ -1,11 +1,13 @@
 // A gang's programs in any language: their reports come when they like, and torchrun's kind wants a store to meet at.
 
-#include "rt/tune/filing.h"
-#include "rt/tune/gang.h"
+#include <charconv>
+
 #include "rt/actors/store_host.h"
 #include "rt/actors/trial_rank.h"
 #include "rt/runtime/wire/message.h"
 #include "rt/runtime/wire/trial.capnp.h"
+#include "rt/tune/filing.h"
+#include "rt/tune/gang.h"
 #include "rt/tune/metrics_text.h"
 
 namespace rt::tune {
@@ -17,12 +19,13 @@ void Gang::next_program_report(int rank) {
 void Gang::on_program_report(int rank, const std::string& bytes) {
   Report report{.trial = trial_, .generation = generation_};
   std::string checkpoint;
-  (void)wire::with_message<wire::TrialReport>(bytes, [&](wire::TrialReport::Reader from) {
+  const Status read = wire::with_message<wire::TrialReport>(bytes, [&](wire::TrialReport::Reader from) {
     report.step = static_cast<std::int64_t>(from.getStep());
     report.metrics = metrics_of(wire::text(from.getMetrics()));
     report.finished = from.getFinished();
     checkpoint = std::filesystem::path(wire::text(from.getCheckpoint())).filename().string();
   });
+  if (!read) return fail(rank, "its report: " + read.error().message, "");
   if (report.finished) {
     ranks_[static_cast<std::size_t>(rank)].finished = true;
     if (rank == 0) last_program_report_ = report;
@@ -34,17 +37,19 @@ void Gang::on_program_report(int rank, const std::string& bytes) {
     tools_.tell(std::move(report));
     return next_program_report(rank);
   }
-  tools_.filing.give([this, rank, report, checkpoint, folder = checkpoints(), queue = &tools_.queue, alive = alive_,
-                      generation = generation_]() mutable {
-    auto described = describe_checkpoint(folder, checkpoint);
-    queue->put([this, alive, generation, rank, report, described] () mutable {
-      if (!*alive || generation != generation_ || failed_) return;
-      if (!described) return fail(rank, "its report names a checkpoint that can't be read: " + described.error().message, "");
-      report.checkpoint = *described;
-      tools_.tell(std::move(report));
-      next_program_report(rank);
-    });
-  });
+  auto described = std::make_shared<Result<Checkpoint>>(Checkpoint{});
+  tools_.filing.give(
+      [checkpoint, described, folder = checkpoints(), queue = tools_.queue,
+       use = later([this, rank, report, described]() mutable {
+         if (!*described)
+           return fail(rank, "its report names a checkpoint that can't be read: " + described->error().message, "");
+         report.checkpoint = **described;
+         tools_.tell(std::move(report));
+         next_program_report(rank);
+       })] {
+        *described = describe_checkpoint(folder, checkpoint);
+        queue->put(use);
+      });
 }
 
 // The store runs in the gang's first bundle, beside rank 0: MASTER_ADDR is its node.
@@ -59,16 +64,18 @@ void Gang::start_store(std::function<void()> then) {
                                 .bundle = 0});
   tools_.own(store_, this);
   const auto state = tools_.client.call(store_, detail::kStorePort, "");
-  state->then([this, alive = alive_, generation = generation_, queue = &tools_.queue, state, then] {
-    queue->put([this, alive, generation, state, then] {
-      if (!*alive || generation != generation_ || failed_ || stopping_) return;
-      const Result<std::string>& port = state->value();
-      if (!port && (port.error().code == Code::MaybeRan || port.error().code == Code::NotSent)) return;  // its death tells
-      if (!port) return fail(0, "the gang's store: " + port.error().message, "");
-      store_port_ = static_cast<std::uint16_t>(std::stoi(*port));
-      then();
-    });
+  auto use = later([this, state, then] {
+    if (stopping_) return;
+    const Result<std::string>& port = state->value();
+    if (!port && (port.error().code == Code::MaybeRan || port.error().code == Code::NotSent))
+      return;  // its death tells
+    if (!port) return fail(0, "the gang's store: " + port.error().message, "");
+    const auto [end, code] = std::from_chars(port->data(), port->data() + port->size(), store_port_);
+    if (code != std::errc{} || end != port->data() + port->size() || store_port_ == 0)
+      return fail(0, "the gang's store says it listens on port '" + *port + "', which is none", "");
+    then();
   });
+  state->then([queue = tools_.queue, use = std::move(use)] { queue->put(use); });
 }
 
 }  // namespace rt::tune

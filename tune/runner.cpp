@@ -12,14 +12,17 @@ Runner::Runner(Tuner tuner, std::unique_ptr<Journal> journal, Cluster::Parts& cl
       cluster_(cluster),
       plan_(std::move(plan)),
       view_(std::move(view)) {
-  cluster_.client->on_death([this](const ActorDeath& death) {
-    queue_.put([this, death] {
+  // On the I/O thread: they touch the queue only, which may outlive this.
+  cluster_.client->on_death([this, queue = queue_](const ActorDeath& death) {
+    queue->put([this, death] {
       const auto it = owner_of_actor_.find(death.actor);
       if (it != owner_of_actor_.end() && !death.will_restart) it->second->on_death(death);
     });
   });
-  cluster_.client->on_agent_lost([this] {
-    queue_.put([this] { failure_ = Error{Code::Unavailable, "this node's rtd is gone; all of the sweep's processes are ended"}; });
+  cluster_.client->on_agent_lost([this, queue = queue_] {
+    queue->put([this] {
+      failure_ = Error{Code::Unavailable, "this node's rtd is gone; all of the sweep's processes are ended"};
+    });
   });
 }
 
@@ -29,7 +32,7 @@ Runner::~Runner() {
 }
 
 void Runner::interrupt() {
-  queue_.put([this] { tell(StopRequested{}); });
+  queue_->put([this] { tell(StopRequested{}); });
 }
 
 // How many gangs the cluster holds at once.
@@ -50,7 +53,7 @@ Status Runner::run(Outcome first) {
   tell(SlotsChanged{slots()});
   auto last_tick = std::chrono::steady_clock::now();
   while (!finished_ && !failure_) {
-    for (const EventQueue::Work& work : queue_.take(std::chrono::milliseconds(200))) {
+    for (const EventQueue::Work& work : queue_->take(std::chrono::milliseconds(200))) {
       work();
       if (failure_) break;
     }
@@ -92,13 +95,16 @@ void Runner::obey(const Command& command) {
   struct Obey {
     Runner& self;
     void operator()(const RequestGang& c) {
-      const GangTools tools{*self.cluster_.client, self.queue_, self.filing_, [&runner = self](Event event) {
-                              runner.queue_.put([&runner, event = std::move(event)] { runner.tell(event); });
+      const GangTools tools{*self.cluster_.client, self.queue_, self.filing_,
+                            [&runner = self](Event event) {
+                              runner.queue_->put([&runner, event = std::move(event)] { runner.tell(event); });
                             },
                             [&runner = self](Error error) { runner.failure_ = std::move(error); },
                             [&runner = self](ActorId actor, Gang* gang) {
-                              if (gang) runner.owner_of_actor_[actor] = gang;
-                              else runner.owner_of_actor_.erase(actor);
+                              if (gang)
+                                runner.owner_of_actor_[actor] = gang;
+                              else
+                                runner.owner_of_actor_.erase(actor);
                             }};
       auto& gang = self.gangs_[c.trial] = std::make_unique<Gang>(c.trial, self.plan_, tools);
       gang->request();
@@ -115,7 +121,7 @@ void Runner::obey(const Command& command) {
     void operator()(const ReleaseGang& c) {
       // Destroyed later: this may run inside one of its own functions.
       self.gang(c.trial).release();
-      self.queue_.put([&runner = self, gang = std::shared_ptr<Gang>(std::move(self.gangs_.at(c.trial)))] {
+      self.queue_->put([&runner = self, gang = std::shared_ptr<Gang>(std::move(self.gangs_.at(c.trial)))] {
         std::erase_if(runner.owner_of_actor_, [&](const auto& entry) { return entry.second == gang.get(); });
       });
       self.gangs_.erase(c.trial);

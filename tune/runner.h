@@ -48,7 +48,7 @@ class Runner {
   Cluster::Parts& cluster_;
   const TrialPlan plan_;
   const View view_;
-  EventQueue queue_;
+  const std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();  // shared with who may answer late
   FilingThread filing_;
   std::map<TrialIndex, std::unique_ptr<Gang>> gangs_;
   std::map<ActorId, Gang*> owner_of_actor_;

@@ -3,7 +3,7 @@
 //
 // Owner: who started it; `end` tells when it is over, `try_wait` how. It dies by SIGKILL with the thread that started
 // it: start it on a thread that lives as long as the program shall.
-// Danger: the destructor neither kills nor reaps; the owner ends the tree first (process_tree.h).
+// Danger: the destructor neither kills nor reaps; the owner ends the tree first (runtime/base/process_tree.h).
 
 #include <sys/types.h>
 

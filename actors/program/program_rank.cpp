@@ -10,11 +10,11 @@
 #include <set>
 
 #include "rt/actors/program/child_process.h"
-#include "rt/actors/program/log_tail.h"
-#include "rt/actors/program/process_tree.h"
 #include "rt/actors/program/report_file.h"
 #include "rt/actors/program/report_reader.h"
 #include "rt/runtime/base/files.h"
+#include "rt/runtime/base/log_tail.h"
+#include "rt/runtime/base/process_tree.h"
 
 namespace rt {
 namespace {

@@ -1,5 +1,7 @@
 // The head's actors: spawned into a lease (or into slots of their own), started by a node, buried with their cause.
 
+#include <utility>
+
 #include "rt/runtime/head/emit.h"
 
 namespace rt {
@@ -16,14 +18,23 @@ void Head::on_spawn(Origin from, std::uint64_t request, wire::Spawn::Reader spaw
 
   capnp::MallocMessageBuilder copy;
   copy.setRoot(spawn);
-  Actor actor{.owner = from, .spawn = wire::to_bytes(copy), .name = name, .restarts_left = spawn.getMaxRestarts(),
-              .lease = spawn.getLease(), .bundle = spawn.getBundle()};
+  Actor actor{.owner = from,
+              .spawn = wire::to_bytes(copy),
+              .name = name,
+              .restarts_left = spawn.getMaxRestarts(),
+              .lease = spawn.getLease(),
+              .bundle = spawn.getBundle()};
   if (actor.lease != 0) {
     const auto lease = leases_.find(actor.lease);
     if (lease == leases_.end() || lease->second.releasing || lease->second.owner != from)
-      return fail(from, request, {Code::Refused, "lease " + std::to_string(actor.lease) + " has ended or is another's"});
+      return fail(from, request,
+                  {Code::Refused, "lease " + std::to_string(actor.lease) + " has ended or is another's"});
     if (actor.bundle >= lease->second.bundles.size())
       return fail(from, request, {Code::Invalid, "the lease has no bundle " + std::to_string(actor.bundle)});
+    if (nodes_.count(lease->second.bundles[actor.bundle].node) == 0)
+      return fail(from, request,
+                  {Code::Unavailable, "the node of the lease's bundle " + std::to_string(actor.bundle) +
+                                          " was lost; release the lease and ask for another"});
     lease->second.actors.insert(id);
   }
   const GangRequest own{1, spawn.getCpus(), spawn.getGpus()};
@@ -54,25 +65,27 @@ void Head::start(std::uint64_t id, Actor& actor) {
   });
 }
 
-void Head::on_worker_started(wire::ActorStarted::Reader started) {
+void Head::on_worker_started(Origin from, wire::ActorStarted::Reader started) {
   const auto it = actors_.find(started.getActor());
   if (it == actors_.end() || it->second.incarnation != started.getIncarnation()) return;  // an older one's news
   Actor& actor = it->second;
-  actor.started = true;
+  if (actor.node != from.node) return;
   actor.address = text(started.getAddress());
+  actor.started = true;
   actor.pid = started.getPid();
   actor.client = {actor.node, started.getClient()};
   if (actor.lease != 0) lease_of_client_[actor.client] = actor.lease;
   std::set<Origin> listeners = actor.watchers;
   listeners.insert(actor.owner);
-  for (const Origin& to : listeners)
-    emit(to, 0, [&](Control::Builder control) { control.setActorStarted(started); });
+  for (const Origin& to : listeners) emit(to, 0, [&](Control::Builder control) { control.setActorStarted(started); });
 }
 
-void Head::on_worker_exited(wire::ActorDied::Reader died) {
+void Head::on_worker_exited(Origin from, wire::ActorDied::Reader died) {
   const auto it = actors_.find(died.getActor());
-  if (it == actors_.end() || it->second.incarnation != died.getIncarnation()) return;
-  bury(it->first, died);
+  if (it == actors_.end() || it->second.incarnation != died.getIncarnation() || it->second.node != from.node) return;
+  capnp::MallocMessageBuilder whole;  // read to its end before anything changes
+  whole.setRoot(died);
+  bury(it->first, whole.getRoot<wire::ActorDied>().asReader());
 }
 
 void Head::on_kill(Origin from, std::uint64_t id, std::uint64_t request) {
@@ -81,9 +94,12 @@ void Head::on_kill(Origin from, std::uint64_t id, std::uint64_t request) {
 }
 
 void Head::kill(std::uint64_t id, Actor& actor) {
-  actor.killed = true;
+  if (std::exchange(actor.killed, true)) return;
   actor.restarts_left = 0;
-  if (actor.node == 0) return refuse_actor(id, {Code::NotSent, "it was killed before it had its resources"});
+  if (actor.node == 0) {
+    bury_with(id, "it was killed before it had its resources");
+    return grant_pending();  // what it waited for may have stood before others
+  }
   emit({actor.node, 0}, 0, [&](Control::Builder control) {
     auto ref = control.initKillWorker();
     ref.setActor(id);
@@ -91,13 +107,13 @@ void Head::kill(std::uint64_t id, Actor& actor) {
   });
 }
 
-// An actor that never ran ends with a notice too.
-void Head::refuse_actor(std::uint64_t id, const Error& error) {
+// An actor without a process ends with a notice too.
+void Head::bury_with(std::uint64_t id, const std::string& cause) {
   capnp::MallocMessageBuilder builder;
   auto died = builder.initRoot<wire::ActorDied>();
   died.setActor(id);
   died.setIncarnation(actors_.at(id).incarnation);
-  died.setCause(error.message);
+  died.setCause(cause);
   died.setExitCode(-1);
   std::erase_if(pending_, [id](const Pending& pending) { return pending.actor == id; });
   bury(id, died.asReader());
@@ -111,6 +127,7 @@ void Head::bury(std::uint64_t id, wire::ActorDied::Reader died) {
   if (will_restart) {
     --actor.restarts_left;
     ++actor.incarnation;
+    actor.client = {};
     return start(id, actor);
   }
   const LeaseId lease = actor.lease;

@@ -24,10 +24,14 @@ bool Head::is_journalled(std::string_view control) {
   return read && journalled;
 }
 
+// What a client may say and what only a node's agent may are two things, so that no client can speak for a node.
 void Head::dispatch(Origin from, Control::Reader message) {
-  const std::uint64_t request = message.getRequest();
+  if (from.client != 0 && nodes_.count(from.node) > 0) return of_client(from, message.getRequest(), message);
+  of_agent(from, message.getRequest(), message);
+}
+
+void Head::of_client(Origin from, std::uint64_t request, Control::Reader message) {
   switch (message.which()) {
-    case Control::REGISTER_NODE: return on_register(from, request, message.getRegisterNode());
     case Control::LEASE: return on_lease(from, request, message.getLease());
     case Control::RELEASE_LEASE: return on_release(from, message.getReleaseLease(), request);
     case Control::CANCEL_LEASE: return on_cancel(from, message.getCancelLease());
@@ -37,34 +41,25 @@ void Head::dispatch(Origin from, Control::Reader message) {
     case Control::WATCH: return on_watch(from, message.getWatch().getActor(), request);
     case Control::CLUSTER: return on_cluster(from, request);
     case Control::KEY_VALUE: return on_key_value(from, request, message.getKeyValue());
-    case Control::WORKER_STARTED: return on_worker_started(message.getWorkerStarted());
-    case Control::WORKER_EXITED: return on_worker_exited(message.getWorkerExited());
-    case Control::CLIENT_LEFT: return on_client_left({from.node, message.getClientLeft()});
     default:
-      fail(from, request, {Code::Refused, "the head doesn't take a message of kind " +
-                                              std::to_string(static_cast<int>(message.which()))});
+      fail(from, request,
+           {Code::Refused, "the head doesn't take a message of kind " +
+                               std::to_string(static_cast<int>(message.which())) + " from a client"});
   }
 }
 
-void Head::on_register(Origin from, std::uint64_t request, wire::NodeFacts::Reader facts) {
-  if (facts.getVersion() != wire::PROTOCOL_VERSION)
-    return fail(from, request, {Code::Refused, "node " + text(facts.getName()) + " speaks protocol " +
-                                                   std::to_string(facts.getVersion()) + ", this head " +
-                                                   std::to_string(static_cast<std::uint32_t>(wire::PROTOCOL_VERSION))});
-  const NodeId id = next_node_++;
-  NodeResources resources{.name = text(facts.getName())};
-  for (const auto core : facts.getCores()) resources.cores.push_back(core);
-  for (const auto gpu : facts.getGpus()) resources.gpus.push_back(text(gpu));
-  nodes_[id] = resources.name;
-  ledger_.add_node(id, std::move(resources));
-  const std::uint64_t block = next_client_block_++;
-  emit({id, 0}, request, [&](Control::Builder control) {
-    auto reply = control.initReply().initNode();
-    reply.setNode(id);
-    reply.setTerm(term_);
-    reply.setFirstClient(block << 20);
-  });
-  grant_pending();
+void Head::of_agent(Origin from, std::uint64_t request, Control::Reader message) {
+  const bool is_known = nodes_.count(from.node) > 0;
+  if (message.isRegisterNode() && from == Origin{}) return on_register(from, request, message.getRegisterNode());
+  if (message.isWorkerStarted() && is_known) return on_worker_started(from, message.getWorkerStarted());
+  if (message.isWorkerExited() && is_known) return on_worker_exited(from, message.getWorkerExited());
+  if (message.isClientLeft() && is_known) {
+    if (message.getClientLeft() == 0) return on_node_lost(from.node);
+    return on_client_left({from.node, message.getClientLeft()});
+  }
+  fail(from, request,
+       {Code::Refused, "the head doesn't take a message of kind " + std::to_string(static_cast<int>(message.which())) +
+                           " from " + (is_known ? "a node's agent" : "one that isn't registered")});
 }
 
 void Head::fill_started(wire::ActorStarted::Builder to, std::uint64_t id, const Actor& actor) {
@@ -80,9 +75,8 @@ void Head::on_lookup(Origin from, const std::string& name, std::uint64_t request
   if (it == names_.end() || !actors_.at(it->second).started)
     return fail(from, request, {Code::NotFound, "no running actor has the name '" + name + "'"});
   const Actor& actor = actors_.at(it->second);
-  emit(from, request, [&](Control::Builder control) {
-    fill_started(control.initReply().initActor(), it->second, actor);
-  });
+  emit(from, request,
+       [&](Control::Builder control) { fill_started(control.initReply().initActor(), it->second, actor); });
 }
 
 void Head::on_watch(Origin from, std::uint64_t id, std::uint64_t request) {
@@ -111,14 +105,17 @@ void Head::on_client_left(Origin client) {
   keys_.forget_client(client.node, client.client);
   std::erase_if(pending_, [&](const Pending& pending) { return pending.owner == client && pending.actor == 0; });
   std::vector<std::uint64_t> children;
-  for (const auto& [id, actor] : actors_)
+  for (auto& [id, actor] : actors_) {
+    actor.watchers.erase(client);
     if (actor.owner == client) children.push_back(id);
+  }
   for (const std::uint64_t id : children)
     if (const auto it = actors_.find(id); it != actors_.end()) kill(id, it->second);
   std::vector<LeaseId> leases;
   for (const auto& [id, lease] : leases_)
     if (lease.owner == client) leases.push_back(id);
-  for (const LeaseId id : leases) on_release(client, id, 0);
+  for (const LeaseId id : leases) release(id);
+  grant_pending();  // what it asked for may have stood before others
 }
 
 void Head::fail(Origin to, std::uint64_t request, const Error& error) {
@@ -132,26 +129,6 @@ void Head::fail(Origin to, std::uint64_t request, const Error& error) {
 
 void Head::done(Origin to, std::uint64_t request) {
   if (request != 0) emit(to, request, [](Control::Builder control) { control.initReply().setDone(); });
-}
-
-std::vector<Outgoing> Head::node_lost(NodeId node) {
-  out_.clear();
-  nodes_.erase(node);
-  std::vector<std::uint64_t> lost;
-  for (const auto& [id, actor] : actors_)
-    if (actor.node == node) lost.push_back(id);
-  for (const std::uint64_t id : lost) {
-    capnp::MallocMessageBuilder builder;
-    auto died = builder.initRoot<wire::ActorDied>();
-    died.setActor(id);
-    died.setIncarnation(actors_.at(id).incarnation);
-    died.setCause("its node was lost");
-    died.setExitCode(-1);
-    bury(id, died.asReader());
-  }
-  ledger_.remove_node(node);
-  std::erase_if(out_, [node](const Outgoing& message) { return message.to.node == node; });
-  return std::move(out_);
 }
 
 }  // namespace rt

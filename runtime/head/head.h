@@ -6,6 +6,8 @@
 // It is the only allocator: a slot is in one lease at most, and a lease's slots are free only when every process that
 // ran in it is gone.
 // Ids: a lease's id is term * 2^32 + a counter, so that none is used twice, also after a restart.
+// Replay: the messages that `is_journalled` names, in order, give a head of the same term the same state but for the
+// key-value space, which begins empty (head/record.h). An embedded head doesn't replay: it starts afresh in a new term.
 
 #include <map>
 #include <set>
@@ -34,11 +36,9 @@ class Head {
  public:
   explicit Head(std::uint64_t term) : term_(term) {}
 
-  // Answers and effects of one message, in order. Damaged bytes are an error and change nothing.
+  // Answers and effects of one message, in order. Damaged bytes are Code::Corrupt and change nothing. The end of the
+  // connection to a node's agent is a message too: `clientLeft` of client 0, in the node's name.
   Result<std::vector<Outgoing>> handle(Origin from, std::string_view control);
-
-  // The connection to a node's agent has ended: its actors are dead, its part of each lease is gone.
-  std::vector<Outgoing> node_lost(NodeId node);
 
   // Must this message be in the journal before its effect? (Keys and questions aren't.)
   static bool is_journalled(std::string_view control);
@@ -49,16 +49,16 @@ class Head {
 
  private:
   struct Actor {
-    Origin owner;               // who spawned it: it dies with it
-    Origin client;              // itself, once started
-    std::string spawn;          // the Spawn, as bytes
+    Origin owner;       // who spawned it: it dies with it
+    Origin client;      // itself, once started
+    std::string spawn;  // the Spawn, as bytes
     std::string name;
-    NodeId node = 0;            // 0: waits for resources
+    NodeId node = 0;  // 0: waits for resources
     std::uint32_t incarnation = 1;
     std::uint32_t restarts_left = 0;
     LeaseId lease = 0;
     std::uint32_t bundle = 0;
-    bool owns_lease = false;    // taken for this actor alone
+    bool owns_lease = false;  // taken for this actor alone
     bool started = false, killed = false;
     std::string address;
     std::uint32_t pid = 0;
@@ -66,7 +66,7 @@ class Head {
   };
   struct Lease {
     Origin owner;
-    GangRequest request;
+    std::uint64_t request = 0;  // that it answered; 0: an actor's own
     std::vector<BundlePlace> bundles;
     std::set<std::uint64_t> actors;  // alive or starting
     bool releasing = false;
@@ -83,6 +83,7 @@ class Head {
   void on_register(Origin from, std::uint64_t request, wire::NodeFacts::Reader facts);
   void on_lease(Origin from, std::uint64_t request, wire::LeaseRequest::Reader asked);
   void on_release(Origin from, LeaseId id, std::uint64_t request);
+  void release(LeaseId id);
   void on_cancel(Origin from, std::uint64_t request);
   void on_spawn(Origin from, std::uint64_t request, wire::Spawn::Reader spawn);
   void on_kill(Origin from, std::uint64_t actor, std::uint64_t request);
@@ -90,18 +91,23 @@ class Head {
   void on_watch(Origin from, std::uint64_t actor, std::uint64_t request);
   void on_cluster(Origin from, std::uint64_t request);
   void on_key_value(Origin from, std::uint64_t request, wire::KeyValueRequest::Reader asked);
-  void on_worker_started(wire::ActorStarted::Reader started);
-  void on_worker_exited(wire::ActorDied::Reader died);
+  void on_worker_started(Origin from, wire::ActorStarted::Reader started);
+  void on_worker_exited(Origin from, wire::ActorDied::Reader died);
   void on_client_left(Origin client);
+  void on_node_lost(NodeId node);
   void dispatch(Origin from, Control::Reader message);
+  void of_client(Origin from, std::uint64_t request, Control::Reader message);
+  void of_agent(Origin from, std::uint64_t request, Control::Reader message);
 
   void start(std::uint64_t id, Actor& actor);
   static void fill_started(wire::ActorStarted::Builder to, std::uint64_t id, const Actor& actor);
   void kill(std::uint64_t id, Actor& actor);
   void bury(std::uint64_t id, wire::ActorDied::Reader died);
   void tell_died(const Actor& actor, wire::ActorDied::Reader died, bool will_restart);
-  void refuse_actor(std::uint64_t id, const Error& error);
+  void bury_with(std::uint64_t id, const std::string& cause);
+  std::set<Origin> clients_of(NodeId node) const;
   void grant_pending();
+  void refuse_impossible();
   void grant(const Pending& pending, std::vector<BundlePlace> places, LeaseId id);
   void free_if_empty(LeaseId id);
   std::string key_prefix(Origin client) const;

@@ -21,7 +21,8 @@ Result<std::int64_t> KeyValueSpace::add(const std::string& key, std::int64_t amo
   std::int64_t number = 0;
   if (const auto it = values_.find(key); it != values_.end()) {
     const char* end = it->second.data() + it->second.size();
-    if (const auto parsed = std::from_chars(it->second.data(), end, number); parsed.ptr != end || parsed.ec != std::errc{})
+    if (const auto parsed = std::from_chars(it->second.data(), end, number);
+        parsed.ptr != end || parsed.ec != std::errc{})
       return Error{Code::Invalid, "the value of key '" + key + "' is no number: '" + it->second + "'"};
   }
   number += amount;
@@ -48,6 +49,10 @@ std::vector<KeyValueSpace::Answer> KeyValueSpace::get(const Waiter& waiter, std:
 
 void KeyValueSpace::forget_client(std::uint32_t node, std::uint64_t client) {
   std::erase_if(waiters_, [&](const auto& entry) { return entry.first.node == node && entry.first.client == client; });
+}
+
+void KeyValueSpace::forget_node(std::uint32_t node) {
+  std::erase_if(waiters_, [&](const auto& entry) { return entry.first.node == node; });
 }
 
 bool KeyValueSpace::check(const std::vector<std::string>& keys) const {

@@ -38,6 +38,7 @@ class KeyValueSpace {
   std::vector<Answer> get(const Waiter& waiter, std::vector<std::string> keys);
   void cancel(const Waiter& waiter) { waiters_.erase(waiter); }
   void forget_client(std::uint32_t node, std::uint64_t client);
+  void forget_node(std::uint32_t node);  // all of its clients
 
   bool check(const std::vector<std::string>& keys) const;
   bool remove(const std::string& key);

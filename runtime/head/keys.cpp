@@ -1,4 +1,5 @@
-// The head's key-value space as clients see it: a worker in a gang sees the gang's own keys, all others share one space.
+// The head's key-value space as clients see it: a worker in a gang sees the gang's own keys, all others share one
+// space.
 
 #include "rt/runtime/head/emit.h"
 
@@ -63,9 +64,8 @@ void Head::on_key_value(Origin from, std::uint64_t request, wire::KeyValueReques
     case Asked::CANCEL: keys_.cancel({from.node, from.client, asked.getCancel()}); break;
   }
   for (const auto& found : answers)
-    emit({found.to.node, found.to.client}, found.to.request, [&](Control::Builder control) {
-      control.initReply().initKeyValue().setValue(wire::as_data(found.value));
-    });
+    emit({found.to.node, found.to.client}, found.to.request,
+         [&](Control::Builder control) { control.initReply().initKeyValue().setValue(wire::as_data(found.value)); });
 }
 
 }  // namespace rt

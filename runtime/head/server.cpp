@@ -3,80 +3,105 @@
 #include "rt/runtime/base/crash_point.h"
 #include "rt/runtime/base/journal.h"
 #include "rt/runtime/base/log.h"
+#include "rt/runtime/head/record.h"
 #include "rt/runtime/wire/message.h"
 
 namespace rt {
-namespace {
-
-// A journal record: who sent it, then the message.
-std::string record_of(Origin from, std::string_view control) {
-  std::string record(reinterpret_cast<const char*>(&from.client), sizeof from.client);
-  const std::uint64_t node = from.node;
-  record.append(reinterpret_cast<const char*>(&node), sizeof node);
-  return record.append(control);
-}
-
-}  // namespace
-
 struct HeadServer::Parts {
   Parts(boost::asio::io_context& io_context, OpenedJournal opened)
       : io(io_context), journal(std::move(opened.journal)), head(opened.term) {}
 
   // One agent's connection. Its node is known once the head has answered its registration.
-  void welcome(std::shared_ptr<Transport> agent) {
+  void welcome(const std::shared_ptr<Transport>& agent) {
     const auto node = std::make_shared<NodeId>(0);
-    agent->start({.on_frame = [this, agent, node](const Frame& frame) { on_frame(agent, *node, frame); },
-                  .on_close =
-                      [this, node](const Error&) {
-                        if (*node == 0) return;
-                        nodes.erase(*node);
-                        log::info("node {} is gone", *node);
-                        send(head.node_lost(*node));
-                      }});
+    agent->start({.on_frame =
+                      [this, agent = std::weak_ptr(agent), node](const Frame& frame) {
+                        if (const auto connection = agent.lock()) on_frame(connection, *node, frame);
+                      },
+                  .on_close = [this, node](const Error& error) { lose(*node, error); }});
   }
 
   void on_frame(const std::shared_ptr<Transport>& agent, NodeId& node, const Frame& frame) {
     const Origin from{node, frame.route};
     if (Head::is_journalled(frame.body)) {
       RT_CRASH_POINT("head.before_append");
-      const Status kept = journal->append(record_of(from, frame.body));
+      const Status kept = journal->append(head_record(from, frame.body));
       if (!kept) return refuse(agent, frame, kept.error());
     }
     RT_CRASH_POINT("head.after_append");
     auto answers = head.handle(from, frame.body);
+    if (!answers && from.client != 0) return drop(agent, from, answers.error());
     if (!answers) {
-      log::error("node {} sent {}: its connection is closed", node, answers.error().message);
-      return agent->close();
+      agent->close();
+      return lose(node, answers.error());
     }
     if (node == 0 && !answers->empty() && answers->front().to.node != 0) {
       node = answers->front().to.node;
       nodes[node] = agent;
     }
+    for (const Outgoing& message : *answers)
+      if (message.to.node == 0) (void)agent->send(FrameType::Control, message.to.client, message.bytes);  // a refusal
     send(*answers);
   }
 
+  // A client that sends damaged bytes loses its own connection, not its node's.
+  void drop(const std::shared_ptr<Transport>& agent, Origin from, const Error& error) {
+    log::warning("client {} on node {} sent damaged bytes and is dropped, the {}. so far: {}", from.client, from.node,
+                 ++dropped_clients, error.message);
+    capnp::MallocMessageBuilder builder;
+    builder.initRoot<wire::Control>().setDropClient(from.client);
+    (void)agent->send(FrameType::Control, 0, wire::to_bytes(builder));
+  }
+
+  void lose(NodeId node, const Error& error) {
+    if (node == 0 || nodes.erase(node) == 0) return;
+    log::info("node {} is gone: {}", node, error.message);
+    capnp::MallocMessageBuilder builder;
+    builder.initRoot<wire::Control>().setClientLeft(0);
+    const std::string left = wire::to_bytes(builder);
+    if (const Status kept = journal->append(head_record({node, 0}, left)); !kept) return end(kept.error());
+    if (const auto answers = head.handle({node, 0}, left)) send(*answers);
+  }
+
+  // A request is refused; news can't be, and a head that forgot it would hold what is free for ever.
   void refuse(const std::shared_ptr<Transport>& agent, const Frame& frame, const Error& error) {
-    log::error("the head's journal refused a message: {}", error.message);
     std::uint64_t request = 0;
     (void)wire::with_message<wire::Control>(frame.body, [&](auto control) { request = control.getRequest(); });
+    if (request == 0) return end(error);
+    log::error("the head's journal refused a message: {}", error.message);
     capnp::MallocMessageBuilder builder;
     auto control = builder.initRoot<wire::Control>();
     control.setRequest(request);
     control.initReply().initError().setCode(static_cast<std::uint16_t>(error.code));
     control.getReply().getError().setMessage("the head can't write its journal: " + error.message);
-    if (request != 0) (void)agent->send(FrameType::Control, frame.route, wire::to_bytes(builder));
+    (void)agent->send(FrameType::Control, frame.route, wire::to_bytes(builder));
+  }
+
+  void end(const Error& error) {
+    log::error("the head ends, as it can't write its journal: {}", error.message);
+    io.stop();
   }
 
   void send(const std::vector<Outgoing>& messages) {
-    for (const Outgoing& message : messages)
-      if (const auto it = nodes.find(message.to.node); it != nodes.end())
-        (void)it->second->send(FrameType::Control, message.to.client, message.bytes);  // a failure shows as on_close
+    for (const Outgoing& message : messages) {
+      const auto it = nodes.find(message.to.node);
+      if (it == nodes.end()) continue;
+      const Status sent = it->second->send(FrameType::Control, message.to.client, message.bytes);
+      if (!sent && sent.error().code == Code::Unavailable) stuck.insert(message.to.node);  // else it shows as on_close
+    }
+    for (const NodeId node : std::exchange(stuck, {})) {
+      if (nodes.count(node) == 0) continue;
+      nodes.at(node)->close();
+      lose(node, {Code::Unavailable, "it doesn't read what the head sends"});
+    }
   }
 
   boost::asio::io_context& io;
   std::unique_ptr<Journal> journal;
   Head head;
   std::map<NodeId, std::shared_ptr<Transport>> nodes;
+  std::set<NodeId> stuck;  // to be closed once all has been sent
+  int dropped_clients = 0;
   std::unique_ptr<UnixListener> listener;
   std::shared_ptr<Transport> driver;
 };
@@ -89,7 +114,7 @@ Result<std::unique_ptr<HeadServer>> HeadServer::open(boost::asio::io_context& io
   auto parts = std::make_unique<Parts>(io, std::move(journal));
   Parts* const server = parts.get();
   RT_TRY(listener, UnixListener::open(io, options.run_folder + "/head.sock",
-                                      [server](std::shared_ptr<Transport> agent) { server->welcome(std::move(agent)); }));
+                                      [server](std::shared_ptr<Transport> agent) { server->welcome(agent); }));
   parts->listener = std::move(listener);
   if (options.driver_fd >= 0) {
     parts->driver = make_unix_transport(io, options.driver_fd);

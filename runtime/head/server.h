@@ -1,6 +1,10 @@
 #pragma once
 // HeadServer: the head's process around the pure Head: its socket, its journal, its agents.
 //
+// An embedded head begins afresh in a new term, whatever its journal holds; head/record.h replays one. A client that
+// sends damaged bytes loses its connection; an agent that does loses its node. When the journal can't be written,
+// requests are refused and what can't be refused (a death) ends the head.
+//
 // Thread: one event loop. Each message that changes the state is in the journal before an answer leaves.
 
 #include <boost/asio/io_context.hpp>

@@ -2,10 +2,13 @@
 // Transport: a connection that carries frames in order, whole, both ways. One interface for Unix sockets and, later,
 // rings and TCP; net/transport.conformance.h is what each of them must pass.
 //
-// Owner: whoever holds the shared_ptr. Threads: `send` from any thread; handlers run on the connection's executor, one
-// at a time. Bounded: what the peer doesn't read is kept up to `max_queue` bytes, then `send` says Unavailable and
-// nothing of that frame is sent; a frame over `max_frame` closes the connection.
-// Danger: a frame's body is valid only during `on_frame`; it is aligned to 8 bytes.
+// Owner: itself from `start` on, until it has closed or its event loop is destroyed; whoever wants to send or close
+// holds a shared_ptr too. Handlers hold it weakly, if at all: else it never goes. Threads: `send` and `close` from any
+// thread; handlers run on the connection's executor, one at a time. Bounded: what the peer doesn't read is kept up to
+// `max_queue` bytes, then `send` says Unavailable and nothing of that frame is sent (one frame is always taken); a
+// frame over `max_frame` closes the connection. Danger: a frame's body is valid only during `on_frame`; it is aligned
+// to 8 bytes. After `close` on the executor no handler runs; after `close` on another thread one may still be under
+// way.
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +23,7 @@ enum class FrameType : std::uint32_t { Control = 1, Call = 2, Reply = 3 };
 
 struct Frame {
   FrameType type;
-  std::uint64_t route;    // on an agent's way to the head: the client that a Control is from or for; else 0
+  std::uint64_t route;  // on an agent's way to the head: the client that a Control is from or for; else 0
   std::string_view body;
 };
 
@@ -33,7 +36,8 @@ class Transport {
  public:
   struct Handlers {
     std::function<void(const Frame&)> on_frame;
-    std::function<void(const Error&)> on_close;  // once; never after close()
+    // Once; never after close(). Code::Corrupt where the peer sent what is no frame, else NotSent: it has gone.
+    std::function<void(const Error&)> on_close;
   };
 
   virtual ~Transport() = default;

@@ -1,13 +1,11 @@
 #include "rt/runtime/node/agent.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "rt/runtime/base/files.h"
+#include "rt/runtime/base/log.h"
 #include "rt/runtime/base/process.h"
-#include "rt/runtime/node/process_tree.h"
+#include "rt/runtime/base/process_tree.h"
 #include "rt/runtime/wire/message.h"
 
 namespace rt {
@@ -22,19 +20,15 @@ void Agent::send_head(Fill&& fill) {
   (void)head_->send(FrameType::Control, 0, wire::to_bytes(builder));  // a failure shows as the head's on_close
 }
 
-Agent::Agent(boost::asio::io_context& io, AgentOptions options) : io_(io), options_(std::move(options)) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
+Agent::Agent(boost::asio::io_context& io, AgentOptions options) : io_(io), options_(std::move(options)) {}
 
 Status Agent::start() {
-  for (const char* folder : {"/actors", "/logs"}) ::mkdir((options_.run_folder + folder).c_str(), 0700);
+  RT_CHECK(adopt_orphans());
+  for (const char* folder : {"/actors", "/logs"}) RT_CHECK(make_folders(options_.run_folder + folder));
   RT_TRY(head, connect_unix(io_, options_.run_folder + "/head.sock"));
   head_ = std::move(head);
-  head_->start({.on_frame = [this](const Frame& frame) { on_head_frame(frame); },
-                .on_close = [this](const Error&) { stop(); }});
-  RT_TRY(listener, UnixListener::open(io_, options_.run_folder + "/node.sock",
-                                      [this](std::shared_ptr<Transport> client) { welcome(std::move(client)); }));
-  listener_ = std::move(listener);
+  head_->start(
+      {.on_frame = [this](const Frame& frame) { on_head_frame(frame); }, .on_close = [this](const Error&) { stop(); }});
   send_head([&](Control::Builder control) {
     control.setRequest(1);
     auto facts = control.initRegisterNode();
@@ -52,51 +46,67 @@ Status Agent::start() {
 }
 
 void Agent::stop() {
-  for (const auto& [actor, worker] : workers_)
-    if (worker.pid > 0) kill_tree(worker.pid);
-  fork_servers_.clear();
-  kill_orphans({});
-  (void)kill_marked(options_.mark, std::chrono::seconds(5));
+  constexpr std::chrono::seconds kLimit{10};
+  fork_servers_.clear();  // what they kept falls to this process
+  if (const Status killed = kill_descendants({}, kLimit); !killed) log::error("{}", killed.error().message);
+  if (const auto marked = kill_marked(options_.mark, kLimit); !marked) log::error("{}", marked.error().message);
   io_.stop();
 }
 
 // --- clients -----------------------------------------------------------------------------------------------------
 
-void Agent::welcome(std::shared_ptr<Transport> transport) {
-  // The handlers hold the connection until it closes. A client's first frame says who it is; the rest goes up unread.
+// A client's first frame says who it is; the rest goes up unread.
+void Agent::welcome(const std::shared_ptr<Transport>& transport, bool is_driver) {
   const auto client = std::make_shared<ClientId>(0);
   transport->start({.on_frame =
-                        [this, transport, client](const Frame& frame) {
+                        [this, held = std::weak_ptr(transport), client, is_driver](const Frame& frame) {
                           if (*client != 0) return on_client_frame(*client, frame);
+                          const auto connection = held.lock();
+                          if (!connection) return;
                           const Status read = wire::with_message<Control>(
-                              frame.body, [&](Control::Reader control) { *client = on_hello(transport, control); });
-                          if (!read) transport->close();
+                              frame.body, [&](Control::Reader control) { *client = on_hello(connection, control); });
+                          if (*client == 0) connection->close();
+                          if (!read)
+                            log::warning("a connection that began with no hello was closed: {}", read.error().message);
+                          if (is_driver) driver_ = *client;
+                          if (is_driver && *client == 0) stop();
                         },
                     .on_close =
-                        [this, client](const Error&) {
-                          if (*client != 0) on_client_closed(*client);
+                        [this, client, is_driver](const Error& error) {
+                          if (error.code == Code::Corrupt) log::warning("client {}: {}", *client, error.message);
+                          if (*client != 0)
+                            on_client_closed(*client);
+                          else if (is_driver)
+                            stop();
                         }});
 }
 
-void Agent::refuse_hello(const std::shared_ptr<Transport>& transport, Control::Reader control) {
+void Agent::refuse(const std::shared_ptr<Transport>& transport, std::uint64_t request, const Error& refusal) {
   capnp::MallocMessageBuilder builder;
   auto answer = builder.initRoot<Control>();
-  answer.setRequest(control.getRequest());
+  answer.setRequest(request);
   auto error = answer.initReply().initError();
-  error.setCode(static_cast<std::uint16_t>(Code::Refused));
-  error.setMessage("this rt speaks protocol " + std::to_string(static_cast<std::uint32_t>(wire::PROTOCOL_VERSION)) +
-                   ", the program " +
-                   (control.isHello() ? std::to_string(control.getHello().getVersion()) : std::string("another language")) +
-                   "; build it again");
+  error.setCode(static_cast<std::uint16_t>(refusal.code));
+  error.setMessage(refusal.message);
   (void)transport->send(FrameType::Control, 0, wire::to_bytes(builder));
 }
 
 Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Control::Reader control) {
-  if (!control.isHello() || control.getHello().getVersion() != wire::PROTOCOL_VERSION) {
-    refuse_hello(transport, control);
-    return 0;
-  }
+  const auto refused = [&](const std::string& why) {
+    refuse(transport, control.getRequest(), {Code::Refused, why});
+    return ClientId{0};
+  };
+  if (!control.isHello()) return refused("the first message of a connection is a hello");
   const auto hello = control.getHello();
+  if (hello.getVersion() != wire::PROTOCOL_VERSION)
+    return refused("this rt speaks protocol " + std::to_string(static_cast<std::uint32_t>(wire::PROTOCOL_VERSION)) +
+                   ", the program " + std::to_string(hello.getVersion()) + "; build it again");
+  const bool is_worker = hello.getRole() == wire::Hello::Role::WORKER;
+  const auto worker = workers_.find(hello.getActor());
+  if (is_worker && (worker == workers_.end() || worker->second.incarnation != hello.getIncarnation()))
+    return refused("actor " + std::to_string(hello.getActor()) + " isn't one that this node started, or has ended");
+  if (is_worker) worker->second.address = text(hello.getAddress());
+
   const ClientId client = next_client_++;
   clients_[client] = transport;
   capnp::MallocMessageBuilder builder;
@@ -107,22 +117,27 @@ Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Con
   reply.setNode(node_);
   reply.setRunFolder(options_.run_folder);
   (void)transport->send(FrameType::Control, 0, wire::to_bytes(builder));
-  if (hello.getRole() != wire::Hello::Role::WORKER) return client;
-
-  if (const auto it = workers_.find(hello.getActor()); it != workers_.end()) it->second.address = text(hello.getAddress());
-  send_head([&](Control::Builder up) {
-    auto started = up.initWorkerStarted();
-    started.setActor(hello.getActor());
-    started.setIncarnation(hello.getIncarnation());
-    started.setAddress(hello.getAddress());
-    started.setPid(hello.getPid());
-    started.setClient(client);
-  });
+  if (is_worker)
+    send_head([&](Control::Builder up) {
+      auto started = up.initWorkerStarted();
+      started.setActor(hello.getActor());
+      started.setIncarnation(hello.getIncarnation());
+      started.setAddress(hello.getAddress());
+      started.setPid(hello.getPid());
+      started.setClient(client);
+    });
   return client;
 }
 
+// Push back where the head is slow: the request is refused, not lost.
 void Agent::on_client_frame(ClientId client, const Frame& frame) {
-  (void)head_->send(FrameType::Control, client, frame.body);
+  const Status sent = head_->send(FrameType::Control, client, frame.body);
+  if (sent || sent.error().code == Code::NotSent) return;  // gone: shows as the head's on_close
+  std::uint64_t request = 0;
+  (void)wire::with_message<Control>(frame.body, [&](Control::Reader control) { request = control.getRequest(); });
+  if (request != 0)
+    return refuse(clients_.at(client), request, {sent.error().code, "the head: " + sent.error().message});
+  drop_client(client, "the head can't take what it sends: " + sent.error().message);
 }
 
 void Agent::on_client_closed(ClientId client) {
@@ -131,27 +146,54 @@ void Agent::on_client_closed(ClientId client) {
   send_head([&](Control::Builder control) { control.setClientLeft(client); });
 }
 
+void Agent::send_client(ClientId client, std::string_view bytes) {
+  const auto it = clients_.find(client);
+  if (it == clients_.end()) return;
+  const Status sent = it->second->send(FrameType::Control, 0, bytes);
+  if (!sent && sent.error().code == Code::Unavailable) drop_client(client, sent.error().message);
+}
+
+void Agent::drop_client(ClientId client, const std::string& why) {
+  const auto it = clients_.find(client);
+  if (it == clients_.end()) return;
+  log::warning("the connection of client {} is closed: {}", client, why);
+  it->second->close();
+  on_client_closed(client);
+}
+
 // --- the head ----------------------------------------------------------------------------------------------------
 
 void Agent::on_head_frame(const Frame& frame) {
-  if (frame.route != 0) {
-    const auto it = clients_.find(frame.route);
-    if (it != clients_.end()) (void)it->second->send(FrameType::Control, 0, frame.body);
-    return;
-  }
+  if (frame.route != 0) return send_client(frame.route, frame.body);
   const Status read = wire::with_message<Control>(frame.body, [&](Control::Reader control) {
     if (control.isStartWorker()) return start_worker(control.getStartWorker());
     if (control.isKillWorker())
       return kill_worker(control.getKillWorker().getActor(), control.getKillWorker().getIncarnation());
-    if (!control.isReply() || !control.getReply().isNode()) return;
-    node_ = control.getReply().getNode().getNode();
-    next_client_ = control.getReply().getNode().getFirstClient();
-    if (options_.driver_fd >= 0) {
-      driver_ = next_client_;
-      welcome(make_unix_transport(io_, options_.driver_fd));
-    }
+    if (control.isDropClient()) return drop_client(control.getDropClient(), "it sent the head damaged bytes");
+    if (!control.isReply()) return;
+    if (control.getReply().isNode()) return on_registered(control.getReply().getNode());
+    if (!control.getReply().isError()) return;
+    log::error("the head refused this node: {}", text(control.getReply().getError().getMessage()));
+    stop();
   });
-  if (!read) stop();
+  if (read) return;
+  log::error("the head sent damaged bytes: {}", read.error().message);
+  stop();
+}
+
+// Only now can a client be told who it is, so nobody is heard before.
+void Agent::on_registered(wire::NodeRegistered::Reader registered) {
+  node_ = registered.getNode();
+  next_client_ = registered.getFirstClient();
+  auto listener =
+      UnixListener::open(io_, options_.run_folder + "/node.sock",
+                         [this](std::shared_ptr<Transport> client) { welcome(client, /*is_driver=*/false); });
+  if (!listener) {
+    log::error("{}", listener.error().message);
+    return stop();
+  }
+  listener_ = *std::move(listener);
+  if (options_.driver_fd >= 0) welcome(make_unix_transport(io_, options_.driver_fd), /*is_driver=*/true);
 }
 
 }  // namespace rt

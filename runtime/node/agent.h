@@ -6,7 +6,6 @@
 // tree below it is dead before it ends.
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,17 +20,17 @@
 namespace rt {
 
 struct AgentOptions {
-  std::string run_folder;            // holds node.sock, head.sock, actors/, logs/
-  std::string mark;                  // "RT_RUN=..." in the environment of all that this run starts
-  std::vector<int> cores;            // as in wire::NodeFacts
+  std::string run_folder;  // holds node.sock, head.sock, actors/, logs/
+  std::string mark;        // "RT_RUN=..." in the environment of all that this run starts
+  std::vector<int> cores;  // as in wire::NodeFacts
   std::vector<std::string> gpus;
-  int driver_fd = -1;                // embedded: the socket to the driver that started this agent
+  int driver_fd = -1;  // embedded: the socket to the driver that started this agent
 };
 
 class Agent {
  public:
   Agent(boost::asio::io_context& io, AgentOptions options);
-  Status start();  // connects to the head, listens for clients; then run `io`
+  Status start();  // connects to the head and registers; then run `io`. Clients are heard once the head has answered
   void stop();     // kills all trees and stops `io`
 
  private:
@@ -39,17 +38,20 @@ class Agent {
   struct Worker {
     std::uint64_t actor = 0;
     std::uint32_t incarnation = 0;
-    pid_t pid = 0;        // 0: not forked yet
+    pid_t pid = 0;  // 0: not forked yet
     bool kill_asked = false;
     std::string program;  // key of its fork server
     std::string log, address;
   };
 
-  void welcome(std::shared_ptr<Transport> transport);
+  void on_registered(wire::NodeRegistered::Reader registered);
+  void welcome(const std::shared_ptr<Transport>& transport, bool is_driver);
   ClientId on_hello(const std::shared_ptr<Transport>& transport, wire::Control::Reader control);  // 0: refused
-  void refuse_hello(const std::shared_ptr<Transport>& transport, wire::Control::Reader control);
+  void refuse(const std::shared_ptr<Transport>& transport, std::uint64_t request, const Error& error);
   void on_client_frame(ClientId client, const Frame& frame);
   void on_client_closed(ClientId client);
+  void send_client(ClientId client, std::string_view bytes);
+  void drop_client(ClientId client, const std::string& why);
   void on_head_frame(const Frame& frame);
 
   void start_worker(wire::StartWorker::Reader start);
@@ -70,9 +72,9 @@ class Agent {
   std::uint32_t node_ = 0;
   ClientId next_client_ = 0;
   std::map<ClientId, std::shared_ptr<Transport>> clients_;
-  ClientId driver_ = 0;
+  ClientId driver_ = 0;  // 0: none yet, or not embedded
   std::map<std::string, std::unique_ptr<ForkServerLink>> fork_servers_;
-  std::map<std::uint64_t, Worker> workers_;     // by actor
+  std::map<std::uint64_t, Worker> workers_;  // by actor
   std::map<pid_t, std::uint64_t> actor_of_pid_;
   int logs_ = 0;
 };

@@ -4,29 +4,31 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <vector>
+#include <set>
 
 #include "rt/runtime/base/crash_point.h"
+#include "rt/runtime/base/process_tree.h"
 #include "rt/runtime/net/blocking_frames.h"
-#include "rt/runtime/node/process_tree.h"
 #include "rt/runtime/wire/control.capnp.h"
 #include "rt/runtime/wire/message.h"
 
 namespace rt {
 namespace {
 
+constexpr std::chrono::seconds kKillLimit{10};
+
 // The names of this process's threads besides the main one.
-std::string other_threads() {
+std::string threads_now() {
   std::string names;
   DIR* folder = ::opendir("/proc/self/task");
   while (const dirent* entry = folder ? ::readdir(folder) : nullptr) {
@@ -40,10 +42,21 @@ std::string other_threads() {
   return names;
 }
 
+// A thread that was joined leaves the list of threads a moment later.
+std::string other_threads() {
+  constexpr int kLooks = 20;
+  std::string names = threads_now();
+  for (int look = 1; look < kLooks && !names.empty(); ++look) {
+    ::poll(nullptr, 0, 1);
+    names = threads_now();
+  }
+  return names;
+}
+
 class ForkServer {
  public:
   explicit ForkServer(int agent) : agent_(agent) {
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    (void)adopt_orphans();  // fails on no kernel that rt runs on
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -95,7 +108,7 @@ class ForkServer {
       return true;
     }
     const int number = errno;
-    if (pid > 0) children_.push_back(pid);
+    if (pid > 0) children_.insert(pid);
     send([&](wire::Control::Builder control) {
       auto forked = control.initForked();
       forked.setActor(start.getActor());
@@ -110,7 +123,7 @@ class ForkServer {
     ::close(agent_);
     ::close(signals_);
     ::setsid();
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    (void)adopt_orphans();
     ::sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
     capnp::MallocMessageBuilder copy;
     copy.setRoot(start);
@@ -118,7 +131,7 @@ class ForkServer {
   }
 
   void kill_child(pid_t pid) {
-    if (std::find(children_.begin(), children_.end(), pid) != children_.end()) kill_tree(pid);
+    if (children_.contains(pid)) kill_tree(pid);
   }
 
   void reap() {
@@ -127,8 +140,9 @@ class ForkServer {
     }
     int status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (std::erase(children_, pid) == 0) continue;
-      kill_orphans(children_);  // of the one that died: all of its tree is gone before its end is told
+      if (children_.erase(pid) == 0) continue;
+      // What the one that died left behind has fallen to this process: it is gone before the death is told.
+      if (const Status killed = kill_descendants(children_, kKillLimit); !killed) complain(killed.error());
       send([&](wire::Control::Builder control) {
         auto exited = control.initExited();
         exited.setPid(static_cast<std::uint32_t>(pid));
@@ -139,11 +153,12 @@ class ForkServer {
 
   // The agent is gone: so is everything that was started for it.
   [[noreturn]] void end() {
-    for (const pid_t pid : children_) kill_tree(pid);
-    for (const pid_t pid : children_) ::waitpid(pid, nullptr, 0);
-    kill_orphans({});
+    const Status killed = kill_descendants({}, kKillLimit);
+    if (!killed) complain(killed.error());
     ::_exit(0);
   }
+
+  static void complain(const Error& error) { std::fprintf(stderr, "rt: %s\n", error.message.c_str()); }
 
   template <class Fill>
   void send(Fill&& fill) {
@@ -155,7 +170,7 @@ class ForkServer {
   const int agent_;
   int signals_ = -1;
   sigset_t old_mask_{};
-  std::vector<pid_t> children_;
+  std::set<pid_t> children_;
   std::string child_request_;
 };
 

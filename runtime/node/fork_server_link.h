@@ -2,7 +2,8 @@
 // ForkServerLink: the agent's end of one fork server: starts the program, asks for forks, hears of exits.
 //
 // Owner: the agent. Thread: the agent's event loop. Requests made before the program is ready wait here in order.
-// Nothing waits for ever: a program that hasn't reached rt::connect within `ready_deadline` is killed and `on_lost` says so.
+// Nothing waits for ever: a program that hasn't reached rt::connect within `ready_deadline` is killed and `on_lost`
+// says so.
 
 #include <sys/types.h>
 
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "rt/runtime/base/files.h"
 #include "rt/runtime/net/transport.h"
 #include "rt/runtime/wire/control.capnp.h"
 
@@ -43,17 +45,21 @@ class ForkServerLink {
   pid_t pid() const { return pid_; }
 
  private:
-  ForkServerLink(boost::asio::io_context& io, pid_t pid, int fd, const ForkServerStart& start, Handlers handlers);
+  ForkServerLink(boost::asio::io_context& io, pid_t pid, Fd socket, const ForkServerStart& start, Handlers handlers);
+  void watch_start(std::chrono::milliseconds deadline);
   void on_frame(const Frame& frame);
   void lose(Error error);
+  void tell_how_it_ended(int looks_left);
+  void tell_lost(const std::string& why);
 
   const std::string program_, log_;
   const pid_t pid_;
   std::shared_ptr<Transport> transport_;
   boost::asio::steady_timer timer_;
   Handlers handlers_;
-  bool ready_ = false, lost_ = false;
+  bool ready_ = false, lost_ = false, reaped_ = false;
   std::vector<std::string> waiting_;
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false for what the timer still calls afterwards
 };
 
 }  // namespace rt

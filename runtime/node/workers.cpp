@@ -1,34 +1,23 @@
 // The agent's workers: forked by their program's fork server, watched, killed as trees, reported with their cause.
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/asio/post.hpp>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 
 #include "rt/runtime/base/crash_point.h"
+#include "rt/runtime/base/log.h"
+#include "rt/runtime/base/log_tail.h"
+#include "rt/runtime/base/process_tree.h"
 #include "rt/runtime/node/agent.h"
-#include "rt/runtime/node/process_tree.h"
 #include "rt/runtime/wire/message.h"
 
 namespace rt {
 namespace {
 
 using wire::text;
-
-// The end of a log, for a person who asks why its process died.
-std::string last_lines(const std::string& path, std::size_t lines = 20) {
-  constexpr std::streamoff kMost = 8192;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  const std::streamoff size = file.tellg();
-  file.seekg(std::max<std::streamoff>(0, size - kMost));
-  std::string tail((std::istreambuf_iterator<char>(file)), {});
-  std::size_t at = tail.size();
-  for (std::size_t i = 0; i <= lines && at != std::string::npos && at > 0; ++i) at = tail.rfind('\n', at - 1);
-  return at == std::string::npos || at == 0 ? tail : tail.substr(at + 1);
-}
 
 std::string cause_of(int status) {
   if (WIFSIGNALED(status)) {
@@ -44,8 +33,7 @@ void Agent::start_worker(wire::StartWorker::Reader start) {
   RT_CRASH_POINT("agent.before_start_worker");
   const auto spawn = start.getSpawn();
   Worker worker{.actor = start.getActor(), .incarnation = start.getIncarnation(), .log = text(spawn.getLog())};
-  if (worker.log.empty())
-    worker.log = options_.run_folder + "/logs/actor-" + std::to_string(worker.actor) + ".log";
+  if (worker.log.empty()) worker.log = options_.run_folder + "/logs/actor-" + std::to_string(worker.actor) + ".log";
   worker.program = text(spawn.getProgram().getPath()) + "#" + text(spawn.getProgram().getHash());
 
   const auto server = fork_server_of(spawn.getProgram());
@@ -67,13 +55,14 @@ Result<ForkServerLink*> Agent::fork_server_of(wire::Program::Reader program) {
       .environment = {options_.mark, "RT_RUN_FOLDER=" + options_.run_folder},
       .log = options_.run_folder + "/logs/fork-server-" + std::to_string(++logs_) + ".log",
   };
-  RT_TRY(link, ForkServerLink::start(
-                   io_, start,
-                   {.on_forked = [this](wire::Forked::Reader forked) { on_forked(forked); },
-                    .on_exited = [this](pid_t pid, int status) { on_exited(pid, status); },
-                    .on_lost = [this, key](const Error& error) {
-                      boost::asio::post(io_, [this, key, error] { on_fork_server_lost(key, error); });
-                    }}));
+  RT_TRY(link, ForkServerLink::start(io_, start,
+                                     {.on_forked = [this](wire::Forked::Reader forked) { on_forked(forked); },
+                                      .on_exited = [this](pid_t pid, int status) { on_exited(pid, status); },
+                                      .on_lost =
+                                          [this, key](const Error& error) {
+                                            boost::asio::post(io_,
+                                                              [this, key, error] { on_fork_server_lost(key, error); });
+                                          }}));
   return (fork_servers_[key] = std::move(link)).get();
 }
 
@@ -108,22 +97,22 @@ void Agent::on_exited(pid_t pid, int status) {
                WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
-// Its children have no keeper left: they are killed as well, and each is told.
+// Its children have no keeper left: they have fallen to this process, are killed as well, and each is told.
 void Agent::on_fork_server_lost(const std::string& key, const Error& error) {
   std::vector<Worker> lost;
   for (const auto& [actor, worker] : workers_)
     if (worker.program == key) lost.push_back(worker);
   fork_servers_.erase(key);
+  std::set<pid_t> keepers;
+  for (const auto& [other, link] : fork_servers_) keepers.insert(link->pid());
+  const Status killed = kill_descendants(keepers, std::chrono::seconds(10));
+  if (!killed) log::error("{}", killed.error().message);
   for (const Worker& worker : lost) {
-    if (worker.pid > 0) kill_tree(worker.pid);
     actor_of_pid_.erase(worker.pid);
     workers_.erase(worker.actor);
     if (!worker.address.empty()) ::unlink(worker.address.c_str());
+    report_death(worker, error.message, -1, 0);
   }
-  std::vector<pid_t> keepers;
-  for (const auto& [other, link] : fork_servers_) keepers.push_back(link->pid());
-  kill_orphans(keepers);
-  for (const Worker& worker : lost) report_death(worker, error.message, -1, 0);
 }
 
 void Agent::report_death(const Worker& worker, const std::string& cause, int exit_code, int signal) {
@@ -134,7 +123,9 @@ void Agent::report_death(const Worker& worker, const std::string& cause, int exi
   died.setCause(cause);
   died.setExitCode(exit_code);
   died.setSignal(static_cast<std::uint32_t>(signal));
-  if (!worker.kill_asked) died.setLastLines(last_lines(worker.log));
+  std::error_code missing;
+  if (const auto size = std::filesystem::file_size(worker.log, missing); !worker.kill_asked && !missing && size > 0)
+    died.setLastLines(last_lines(worker.log));
   (void)head_->send(FrameType::Control, 0, wire::to_bytes(builder));
 }
 

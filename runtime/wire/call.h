@@ -15,9 +15,9 @@ struct CallHeader {
   Outcome outcome = Outcome::Returned;  // of a reply
   std::uint64_t sequence = 0;           // joins a reply to its call; 0: one way
   std::uint64_t method = 0;
-  std::int64_t deadline_ns = 0;         // CLOCK_MONOTONIC; 0: none
-  std::uint64_t chain = 0;              // the call that this one is made for
-  std::uint64_t size = 0;               // bytes that follow
+  std::int64_t deadline_ns = 0;  // CLOCK_MONOTONIC; 0: none
+  std::uint64_t chain = 0;       // the call that this one is made for
+  std::uint64_t size = 0;        // bytes that follow
   std::uint64_t reserved = 0;
 };
 static_assert(sizeof(CallHeader) == 64);

@@ -7,10 +7,13 @@
 // A type that is none of these fails to compile and is named.
 //
 // Bytes are the machine's own (little endian): both ends are one program, or agree by a fingerprint. Decoding checks
-// every length against what is there, so hostile bytes end in rt::Exception (Code::Corrupt), never in memory they claim.
+// every length against what is there and how deep types nest in themselves (kMostNested), so hostile bytes end in
+// rt::Exception (Code::Corrupt), never in memory or a stack that they claim. Each element of a sequence takes a byte at
+// least, also one of a type without fields.
 
 #include <array>
 #include <boost/pfr/core.hpp>
+#include <boost/pfr/tuple_size.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -65,7 +68,22 @@ class Decoder {
     return taken;
   }
   std::size_t left() const { return rest_.size(); }
+
+  // While it lives, one level deeper: a type may hold itself, as a tree does.
+  class Level {
+   public:
+    explicit Level(Decoder& decoder) : decoder_(decoder) {
+      if (++decoder_.nested_ > kMostNested) corrupt();
+    }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    ~Level() { --decoder_.nested_; }
+
+   private:
+    Decoder& decoder_;
+  };
   void* context() const { return context_; }
+  static constexpr int kMostNested = 500;
   [[noreturn]] static void corrupt() { throw Exception({Code::Corrupt, "damaged arguments or result"}); }
 
  private:
@@ -74,6 +92,7 @@ class Decoder {
   }
   std::string_view rest_;
   void* context_;
+  int nested_ = 0;
 };
 
 template <class T>
@@ -121,6 +140,34 @@ void encode_sequence(Encoder& to, const T& values) {
 }
 
 template <class T>
+T decode_plain(Decoder& from) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto byte = decode_plain<std::uint8_t>(from);
+    if (byte > 1) Decoder::corrupt();  // a bool of another value is undefined
+    return byte == 1;
+  } else {
+    T value;
+    from.raw(&value, sizeof value);
+    return value;
+  }
+}
+
+template <class T>
+T decode_fields(Decoder& from) {
+  T value{};
+  if constexpr (boost::pfr::tuple_size_v<T> == 0) decode_plain<std::uint8_t>(from);
+  boost::pfr::for_each_field(value, [&](auto& field) { field = decode<std::remove_cvref_t<decltype(field)>>(from); });
+  return value;
+}
+
+template <class T>
+void encode_fields(Encoder& to, const T& value) {
+  if constexpr (boost::pfr::tuple_size_v<T> == 0) encode<std::uint8_t>(to, 0);
+  boost::pfr::for_each_field(value,
+                             [&](const auto& field) { encode<std::remove_cvref_t<decltype(field)>>(to, field); });
+}
+
+template <class T>
 T decode_sequence(Decoder& from) {
   using Value = typename T::value_type;
   T values;
@@ -158,15 +205,21 @@ T decode_variant(Decoder& from, std::size_t index) {
 template <class T>
 void encode(Encoder& to, const T& value) {
   using namespace detail;
-  if constexpr (HasOwnCodec<T>) value.rt_encode(to);
-  else if constexpr (is_plain<T>) to.raw(&value, sizeof value);
+  if constexpr (HasOwnCodec<T>)
+    value.rt_encode(to);
+  else if constexpr (is_plain<T>)
+    to.raw(&value, sizeof value);
   else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
     to.size(value.size());
     to.raw(value.data(), value.size());
-  } else if constexpr (std::is_same_v<T, std::filesystem::path>) encode<std::string>(to, value.string());
-  else if constexpr (is_a<T, std::chrono::duration>) encode<std::int64_t>(to, std::chrono::nanoseconds(value).count());
-  else if constexpr (is_sequence<T>) encode_sequence(to, value);
-  else if constexpr (is_std_array<T>) for (const auto& element : value) encode<typename T::value_type>(to, element);
+  } else if constexpr (std::is_same_v<T, std::filesystem::path>)
+    encode<std::string>(to, value.string());
+  else if constexpr (is_a<T, std::chrono::duration>)
+    encode<typename T::rep>(to, value.count());
+  else if constexpr (is_sequence<T>)
+    encode_sequence(to, value);
+  else if constexpr (is_std_array<T>)
+    for (const auto& element : value) encode<typename T::value_type>(to, element);
   else if constexpr (is_a<T, std::optional>) {
     encode<bool>(to, value.has_value());
     if (value) encode<typename T::value_type>(to, *value);
@@ -175,25 +228,31 @@ void encode(Encoder& to, const T& value) {
     std::visit([&](const auto& held) { encode<std::remove_cvref_t<decltype(held)>>(to, held); }, value);
   } else if constexpr (is_a<T, std::tuple> || is_a<T, std::pair>)
     std::apply([&](const auto&... parts) { (encode<std::remove_cvref_t<decltype(parts)>>(to, parts), ...); }, value);
-  else if constexpr (std::is_same_v<T, std::monostate>) return;
+  else if constexpr (std::is_same_v<T, std::monostate>)
+    encode<std::uint8_t>(to, 0);
   else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>)
-    boost::pfr::for_each_field(value, [&](const auto& field) { encode<std::remove_cvref_t<decltype(field)>>(to, field); });
-  else static_assert(no_codec_for<T>, "rt can't send this type: give it rt_encode and rt_decode, or make it a plain aggregate");
+    encode_fields(to, value);
+  else
+    static_assert(no_codec_for<T>,
+                  "rt can't send this type: give it rt_encode and rt_decode, or make it a plain aggregate");
 }
 
 template <class T>
 T decode(Decoder& from) {
   using namespace detail;
-  if constexpr (HasOwnCodec<T>) return T::rt_decode(from);
-  else if constexpr (is_plain<T>) {
-    T value;
-    from.raw(&value, sizeof value);
-    return value;
-  } else if constexpr (std::is_same_v<T, std::string>) return std::string(from.bytes(from.size(1)));
-  else if constexpr (std::is_same_v<T, std::filesystem::path>) return decode<std::string>(from);
+  [[maybe_unused]] const Decoder::Level level(from);
+  if constexpr (HasOwnCodec<T>)
+    return T::rt_decode(from);
+  else if constexpr (is_plain<T>)
+    return decode_plain<T>(from);
+  else if constexpr (std::is_same_v<T, std::string>)
+    return std::string(from.bytes(from.size(1)));
+  else if constexpr (std::is_same_v<T, std::filesystem::path>)
+    return decode<std::string>(from);
   else if constexpr (is_a<T, std::chrono::duration>)
-    return std::chrono::duration_cast<T>(std::chrono::nanoseconds(decode<std::int64_t>(from)));
-  else if constexpr (is_sequence<T>) return decode_sequence<T>(from);
+    return T(decode<typename T::rep>(from));
+  else if constexpr (is_sequence<T>)
+    return decode_sequence<T>(from);
   else if constexpr (is_std_array<T>) {
     T values;
     for (auto& value : values) value = decode<typename T::value_type>(from);
@@ -201,15 +260,18 @@ T decode(Decoder& from) {
   } else if constexpr (is_a<T, std::optional>) {
     if (!decode<bool>(from)) return std::nullopt;
     return decode<typename T::value_type>(from);
-  } else if constexpr (is_a<T, std::variant>) return decode_variant<T>(from, from.size(0));
+  } else if constexpr (is_a<T, std::variant>)
+    return decode_variant<T>(from, from.size(0));
   else if constexpr (is_a<T, std::tuple> || is_a<T, std::pair>)
     return decode_tuple<T>(from, std::make_index_sequence<std::tuple_size_v<T>>{});
-  else if constexpr (std::is_same_v<T, std::monostate>) return {};
-  else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>) {
-    T value{};
-    boost::pfr::for_each_field(value, [&](auto& field) { field = decode<std::remove_cvref_t<decltype(field)>>(from); });
-    return value;
-  } else static_assert(no_codec_for<T>, "rt can't receive this type: give it rt_encode and rt_decode, or make it a plain aggregate");
+  else if constexpr (std::is_same_v<T, std::monostate>) {
+    decode_plain<std::uint8_t>(from);
+    return {};
+  } else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>)
+    return decode_fields<T>(from);
+  else
+    static_assert(no_codec_for<T>,
+                  "rt can't receive this type: give it rt_encode and rt_decode, or make it a plain aggregate");
 }
 
 }  // namespace rt

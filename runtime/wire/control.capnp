@@ -35,7 +35,7 @@ struct Control {
     registerNode @14 :NodeFacts;
     workerStarted @15 :ActorStarted;
     workerExited @16 :ActorDied;
-    clientLeft @17 :UInt64;
+    clientLeft @17 :UInt64;          # 0: the agent itself, and so its node is lost
 
     # head -> node
     startWorker @18 :StartWorker;
@@ -47,6 +47,9 @@ struct Control {
     exited @22 :Exited;
     killTree @23 :UInt32;            # pid
     ready @24 :ForkServerReady;
+
+    # head -> node
+    dropClient @25 :UInt64;          # it sent damaged bytes: its connection is to be closed
   }
 }
 

@@ -5,6 +5,7 @@
 #include <capnp/serialize.h>
 #include <kj/exception.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -20,12 +21,16 @@ inline std::string to_bytes(capnp::MessageBuilder& message) {
 }
 
 // Calls `use(reader)` with the root of type T. `bytes` must be aligned to 8 and outlive the call; damaged bytes, also
-// those that are found while `use` reads, give Code::Corrupt.
+// those that are found while `use` reads, give Code::Corrupt. What `use` may read is bounded by the message's size, so
+// that pointers which all lead to one object can't make a small message a long work.
 template <class T, class Use>
 Status with_message(std::string_view bytes, Use&& use) {
+  const std::size_t words = bytes.size() / sizeof(capnp::word);
+  capnp::ReaderOptions options;
+  options.traversalLimitInWords = std::max<std::uint64_t>(options.traversalLimitInWords, 8 * words);
   try {
-    capnp::FlatArrayMessageReader reader(
-        kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()), bytes.size() / sizeof(capnp::word)));
+    capnp::FlatArrayMessageReader reader(kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()), words),
+                                         options);
     use(reader.getRoot<T>());
     return Unit{};
   } catch (const kj::Exception& e) {

@@ -1,4 +1,4 @@
-#include "rt/actors/program/log_tail.h"
+#include "rt/runtime/base/log_tail.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "rt/actors/program/process_tree.h"
+#include "rt/runtime/base/process_tree.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,24 +7,24 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 
-#include "rt/actors/program/child_process.h"
-#include "rt/actors/testing/temp_folder.h"
+#include "rt/runtime/base/spawn_process.h"
+#include "rt/runtime/base/temporary_folder.h"
 
 namespace rt {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::TempFolder;
 
 // Each process of the script writes its id as a line to the fifo; returns `count` of them once all are there.
-std::set<pid_t> start_tree(const TempFolder& folder, const std::string& script, int count) {
-  const auto fifo = folder / "ids";
+std::set<pid_t> start_tree(const TemporaryFolder& folder, const std::string& script, int count) {
+  const auto fifo = folder.path() / "ids";
   EXPECT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   const Fd keeps_it_open(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
-  const auto child = ChildProcess::start({.argv = {"sh", "-c", script},
-                                          .environment = {"PATH=/usr/bin:/bin", "IDS=" + fifo.string()},
-                                          .log = (folder / "log").string()});
+  const auto child = spawn_process({.argv = {"sh", "-c", script},
+                                    .environment = {"PATH=/usr/bin:/bin", "IDS=" + fifo.string()},
+                                    .log = (folder.path() / "log").string()});
   EXPECT_TRUE(child);
   std::set<pid_t> ids;
   std::ifstream lines(fifo);
@@ -35,7 +35,7 @@ std::set<pid_t> start_tree(const TempFolder& folder, const std::string& script, 
 bool is_gone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
 
 TEST(KillDescendants, ReachesDoubleForkedGrandchildrenInSessionsOfTheirOwn) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ASSERT_TRUE(adopt_orphans());
   const auto ids = start_tree(folder,
                               "echo $$ > $IDS; (setsid sh -c 'echo $$ > $IDS; exec sleep 1000' &);"
@@ -49,7 +49,7 @@ TEST(KillDescendants, ReachesDoubleForkedGrandchildrenInSessionsOfTheirOwn) {
 }
 
 TEST(KillDescendants, ReachesAStoppedProcessAndAZombie) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ASSERT_TRUE(adopt_orphans());
   const auto ids = start_tree(folder, "true & echo $$ > $IDS; kill -STOP $$", 1);
   ASSERT_TRUE(kill_descendants({}, 10s));
@@ -57,8 +57,8 @@ TEST(KillDescendants, ReachesAStoppedProcessAndAZombie) {
 }
 
 TEST(KillDescendants, SparesWhatItIsTold) {
-  const TempFolder folder;
-  const TempFolder other;
+  const TemporaryFolder folder;
+  const TemporaryFolder other;
   ASSERT_TRUE(adopt_orphans());
   const auto spared = start_tree(folder, "sh -c 'echo $$ > $IDS; exec sleep 1000' & echo $$ > $IDS; wait", 2);
   const std::set<pid_t> mine = children();
@@ -71,7 +71,7 @@ TEST(KillDescendants, SparesWhatItIsTold) {
 }
 
 TEST(ReapChildren, TakesOnlyThoseThatEnded) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto ids = start_tree(folder, "echo $$ > $IDS; exec sleep 1000", 1);
   const pid_t ended = ::fork();
   if (ended == 0) ::_exit(0);
@@ -81,6 +81,20 @@ TEST(ReapChildren, TakesOnlyThoseThatEnded) {
   EXPECT_EQ(children().count(ended), 1);
   reap_children({});
   EXPECT_EQ(children(), ids);
+  ASSERT_TRUE(kill_descendants({}, 10s));
+}
+
+TEST(KillTree, KillsOneTreeWholeAndNoOther) {
+  const TemporaryFolder folder;
+  const TemporaryFolder other;
+  ASSERT_TRUE(adopt_orphans());
+  const auto spared = start_tree(other, "echo $$ > $IDS; exec sleep 1000", 1);
+  const auto tree = start_tree(folder, "setsid sh -c 'echo $$ > $IDS; exec sleep 1000' & echo $$ > $IDS; wait", 2);
+  for (const pid_t root : children())
+    if (!spared.contains(root)) kill_tree(root);
+  ASSERT_TRUE(kill_descendants(spared, 10s));  // nothing is left to kill: reaps
+  for (const pid_t id : tree) EXPECT_TRUE(is_gone(id));
+  EXPECT_FALSE(is_gone(*spared.begin()));
   ASSERT_TRUE(kill_descendants({}, 10s));
 }
 

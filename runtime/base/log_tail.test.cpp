@@ -1,8 +1,8 @@
-#include "rt/actors/program/log_tail.h"
+#include "rt/runtime/base/log_tail.h"
 
 #include <gtest/gtest.h>
 
-#include "rt/actors/testing/temp_folder.h"
+#include "rt/runtime/base/temporary_folder.h"
 
 namespace rt {
 namespace {
@@ -19,8 +19,10 @@ struct Tail {
 class LastLines : public ::testing::TestWithParam<Tail> {};
 
 TEST_P(LastLines, AreWholeAndBounded) {
-  const testing::TempFolder folder;
-  EXPECT_EQ(last_lines(folder.write("log", GetParam().log), GetParam().lines, GetParam().bytes), GetParam().wanted);
+  const TemporaryFolder folder;
+  const auto log = folder.path() / "log";
+  ASSERT_TRUE(write_file_atomic(log, GetParam().log));
+  EXPECT_EQ(last_lines(log, GetParam().lines, GetParam().bytes), GetParam().wanted);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,4 +1,4 @@
-#include "rt/actors/program/process_tree.h"
+#include "rt/runtime/base/process_tree.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -29,9 +29,10 @@ std::set<pid_t> children_of(pid_t parent) {
   return found;
 }
 
-std::set<pid_t> descendants(const std::set<pid_t>& spared) {
+// All below `root`, without `spared` and what is below those.
+std::set<pid_t> descendants(pid_t root, const std::set<pid_t>& spared) {
   std::set<pid_t> found;
-  std::vector<pid_t> unseen{::getpid()};
+  std::vector<pid_t> unseen{root};
   while (!unseen.empty()) {
     const pid_t parent = unseen.back();
     unseen.pop_back();
@@ -42,13 +43,13 @@ std::set<pid_t> descendants(const std::set<pid_t>& spared) {
 }
 
 // A stopped process can't fork, so once a walk finds no new one the list is whole.
-void stop_all(const std::set<pid_t>& spared) {
+std::set<pid_t> stop_below(pid_t root, const std::set<pid_t>& spared) {
   std::set<pid_t> stopped;
   while (true) {
     const std::size_t before = stopped.size();
-    for (const pid_t pid : descendants(spared))
+    for (const pid_t pid : descendants(root, spared))
       if (stopped.insert(pid).second) ::kill(pid, SIGSTOP);
-    if (stopped.size() == before) return;
+    if (stopped.size() == before) return stopped;
   }
 }
 
@@ -70,9 +71,9 @@ Status kill_descendants(const std::set<pid_t>& spared, std::chrono::milliseconds
   using Clock = std::chrono::steady_clock;
   const auto last = Clock::now() + deadline;
   std::chrono::microseconds pause{50};
-  stop_all(spared);
+  stop_below(::getpid(), spared);
   while (true) {
-    const std::set<pid_t> left = descendants(spared);
+    const std::set<pid_t> left = descendants(::getpid(), spared);
     if (left.empty()) return Unit{};
     if (Clock::now() > last)
       return Error{Code::Deadline, "process " + std::to_string(*left.begin()) +
@@ -82,6 +83,12 @@ Status kill_descendants(const std::set<pid_t>& spared, std::chrono::milliseconds
     pause = std::min(2 * pause, std::chrono::microseconds{10'000});
     reap_children(spared);
   }
+}
+
+void kill_tree(pid_t root) {
+  ::kill(root, SIGSTOP);
+  for (const pid_t pid : stop_below(root, {})) ::kill(pid, SIGKILL);
+  ::kill(root, SIGKILL);
 }
 
 }  // namespace rt

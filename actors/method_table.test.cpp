@@ -1,0 +1,92 @@
+#include "rt/actors/method_table.h"
+
+#include <gtest/gtest.h>
+
+namespace rt::method_table_test {
+
+class Counter {
+ public:
+  Counter(int start, std::string name) : n_(start), name_(std::move(name)) {}
+  int add(int by) { return n_ += by; }
+  std::string name() const { return name_; }
+  void reset() noexcept { n_ = 0; }
+  void fail() { throw std::runtime_error("it can't"); }
+
+ private:
+  int n_;
+  std::string name_;
+};
+struct Other {
+  template <class T>
+  struct Nested {};
+};
+
+using namespace rt::detail;
+
+template <auto M, class... Args>
+std::string call(const AnyObject& object, Args... args) {
+  (void)Method<M>::registered;
+  const MethodEntry entry = find_method(wire::method_hash(Method<M>::name));
+  EXPECT_NE(entry.invoke, nullptr);
+  EXPECT_FALSE(entry.urgent);
+  Encoder to, result;
+  encode(to, std::tuple<Args...>(args...));
+  Decoder from(to.bytes());
+  entry.invoke(object.get(), from, result);
+  return result.take();
+}
+
+AnyObject make_counter() {
+  using Made = Constructor<Counter, int, std::string>;
+  (void)Made::registered;
+  Encoder to;
+  encode(to, std::tuple<int, std::string>(10, "counter"));
+  Decoder from(to.bytes());
+  return find_class(Made::name)(from);
+}
+
+TEST(MethodTable, ConstructsAndCallsByName) {
+  const AnyObject counter = make_counter();
+  EXPECT_EQ(decode<int>(*std::make_unique<Decoder>(call<&Counter::add>(counter, 5))), 15);
+  EXPECT_EQ(decode<std::string>(*std::make_unique<Decoder>(call<&Counter::name>(counter))), "counter");
+  EXPECT_EQ(call<&Counter::reset>(counter), "");
+  EXPECT_THROW(call<&Counter::fail>(counter), std::runtime_error);
+}
+
+TEST(MethodTable, HasNothingForNamesThatNobodyRegistered) {
+  EXPECT_EQ(find_class("no such class"), nullptr);
+  EXPECT_EQ(find_method(wire::method_hash("no such method")).invoke, nullptr);
+}
+
+TEST(MethodTable, KeepsTheFirstOfAName) {
+  const Invoke first = [](void*, Decoder&, Encoder&) {};
+  const Invoke second = [](void*, Decoder&, Encoder& to) { encode(to, 1); };
+  EXPECT_TRUE(register_method("twice", first, true));
+  EXPECT_FALSE(register_method("twice", second));
+  EXPECT_EQ(find_method(wire::method_hash("twice")).invoke, first);
+  EXPECT_TRUE(find_method(wire::method_hash("twice")).urgent);
+}
+
+TEST(MethodTable, RefusesArgumentsOfAnotherShape) {
+  const AnyObject counter = make_counter();
+  EXPECT_THROW(call<&Counter::add>(counter), Exception);
+  EXPECT_THROW(call<&Counter::add>(counter, 5, 6), Exception);
+}
+
+TEST(TypeName, IsWholeAndTellsOverloadsApart) {
+  EXPECT_EQ(type_name<int>(), "int");
+  EXPECT_EQ(type_name<int[3]>(), "int [3]");
+  EXPECT_NE((Constructor<Counter, int, std::string>::name), (Constructor<Other>::name));
+  EXPECT_NE(type_name<Other::Nested<int[3]>>(), type_name<Other::Nested<int[4]>>());
+  EXPECT_NE(Method<&Counter::add>::name, Method<&Counter::name>::name);
+  EXPECT_TRUE(is_anonymous("{anonymous}::Counter"));
+}
+
+// The offset basis of FNV-1a with 64 bits, and its test vectors for "a" and "foobar" (draft-eastlake-fnv, C.2).
+TEST(MethodHash, IsFnv1a) {
+  EXPECT_EQ(wire::method_hash(""), 0xcbf29ce484222325u);
+  EXPECT_EQ(wire::method_hash("a"), 0xaf63dc4c8601ec8cu);
+  EXPECT_EQ(wire::method_hash("foobar"), 0x85944171f73967e8u);
+}
+
+}  // namespace rt::method_table_test

@@ -1,0 +1,200 @@
+#include "rt/actors/peers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <thread>
+
+#include "rt/actors/mailbox.h"
+#include "rt/runtime/base/temporary_folder.h"
+
+namespace rt::detail {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr ActorId kActor = 7;
+
+// Peers with an I/O thread of their own; actors are mailboxes that the test answers by hand.
+class PeersTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    work.reset();
+    io.stop();
+    thread.join();
+  }
+  std::string address(std::uint32_t incarnation) const { return folder.path() / std::to_string(incarnation); }
+  std::unique_ptr<Mailbox> start(std::uint32_t incarnation) {
+    auto mailbox = std::make_unique<Mailbox>(kActor, incarnation, Mailbox::Limits{});
+    EXPECT_TRUE(mailbox->open(address(incarnation)));
+    peers.on_started(kActor, incarnation, address(incarnation));
+    return mailbox;
+  }
+  static void answer(const Mailbox::Letter& letter, const std::string& body,
+                     wire::Outcome outcome = wire::Outcome::Returned) {
+    wire::CallHeader header = letter.header;
+    header.outcome = outcome;
+    header.size = body.size();
+    ASSERT_TRUE(letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, body));
+  }
+  static Error error_of(const std::shared_ptr<CallState>& state) {
+    const Result<std::string>& result = state->wait();
+    EXPECT_FALSE(result);
+    return result ? Error{} : result.error();
+  }
+
+  const TemporaryFolder folder;
+  std::vector<ActorId> watched;
+  boost::asio::io_context io{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
+  Peers peers{io, nullptr, [this](ActorId actor) { watched.push_back(actor); }};
+  std::thread thread{[this] { io.run(); }};
+};
+
+TEST_F(PeersTest, CallsWaitForTheActorsStartAndLeaveInOrder) {
+  peers.expect(kActor);
+  const auto one = peers.call(kActor, "m", "1"), two = peers.call(kActor, "m", "2");
+  const auto actor = start(1);
+  const auto three = peers.call(kActor, "m", "3");
+  for (const std::string number : {"1", "2", "3"}) {
+    const Mailbox::Letter letter = actor->take();
+    EXPECT_EQ(letter.arguments, number);
+    EXPECT_EQ(letter.header.method, wire::method_hash("m"));
+    answer(letter, "answer " + number);
+  }
+  EXPECT_EQ(*one->wait(), "answer 1");
+  EXPECT_EQ(*two->wait(), "answer 2");
+  EXPECT_EQ(*three->wait(), "answer 3");
+  EXPECT_TRUE(watched.empty()) << "news of an actor that was spawned here comes by itself";
+}
+
+TEST_F(PeersTest, AsksForNewsOfAnActorThatWasSpawnedElsewhereOnce) {
+  peers.call(kActor, "m", "");
+  peers.call(kActor, "m", "");
+  EXPECT_EQ(watched, std::vector<ActorId>{kActor});
+}
+
+TEST_F(PeersTest, TellsWhatTheMethodThrewAndWhatThereIsNot) {
+  const auto actor = start(1);
+  const auto threw = peers.call(kActor, "m", ""), unknown = peers.call(kActor, "old", ""),
+             full = peers.call(kActor, "m", ""), odd = peers.call(kActor, "m", "");
+  answer(actor->take(), "it can't", wire::Outcome::Threw);
+  answer(actor->take(), "", wire::Outcome::UnknownMethod);
+  answer(actor->take(), "full", wire::Outcome::Full);
+  answer(actor->take(), "", static_cast<wire::Outcome>(99));
+  EXPECT_EQ(error_of(threw), (Error{Code::Failed, "it can't"}));
+  EXPECT_EQ(error_of(unknown).code, Code::NotFound);
+  EXPECT_THAT(error_of(unknown).message, HasSubstr("has no method old"));
+  EXPECT_EQ(error_of(full).code, Code::Unavailable);
+  EXPECT_EQ(error_of(odd).code, Code::Corrupt);
+}
+
+TEST_F(PeersTest, ADeathTellsCallsThatMayHaveRunFromThoseThatDidNot) {
+  const auto actor = start(1);
+  const auto under_way = peers.call(kActor, "m", "");
+  actor->take();
+  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "signal 9 (SIGKILL)", .last_lines = "help\n"});
+  const auto after = peers.call(kActor, "m", "");
+  EXPECT_EQ(error_of(under_way).code, Code::MaybeRan);
+  EXPECT_THAT(error_of(under_way).message, HasSubstr("signal 9 (SIGKILL)\nits last lines:\nhelp"));
+  EXPECT_EQ(error_of(after), (Error{Code::NotSent, "the actor is dead: signal 9 (SIGKILL)"}));
+}
+
+TEST_F(PeersTest, AnActorThatNeverStartedRanNothing) {
+  peers.expect(kActor);
+  const auto call = peers.call(kActor, "m", "");
+  peers.on_died({.actor = kActor, .cause = "it can never be placed"});
+  EXPECT_EQ(error_of(call).code, Code::NotSent);
+  EXPECT_THAT(error_of(call).message, HasSubstr("it can never be placed"));
+}
+
+TEST_F(PeersTest, CallsOutliveARestartOnlyIfTheyWereNotSent) {
+  auto first = start(1);
+  const auto sent = peers.call(kActor, "m", "sent");
+  first->take();
+  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "exit code 1", .will_restart = true});
+  const auto waits = peers.call(kActor, "m", "waits");
+  EXPECT_EQ(error_of(sent).code, Code::MaybeRan);
+  const auto second = start(2);
+  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "older news"});
+  const Mailbox::Letter letter = second->take();
+  EXPECT_EQ(letter.arguments, "waits");
+  answer(letter, "done");
+  EXPECT_EQ(*waits->wait(), "done");
+}
+
+// The process is gone, the notice of it still under way: what is called in between keeps its place.
+TEST_F(PeersTest, CallsToAJustDeadActorWaitForTheNews) {
+  peers.on_started(kActor, 1, address(1));
+  const auto one = peers.call(kActor, "m", "1"), two = peers.call(kActor, "m", "2");
+  EXPECT_FALSE(one->wait_for(std::chrono::milliseconds(0)));
+  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "exit code 1", .will_restart = true});
+  const auto actor = start(2);
+  EXPECT_EQ(actor->take().arguments, "1");
+  EXPECT_EQ(actor->take().arguments, "2");
+}
+
+TEST_F(PeersTest, WhatCannotBeSentSaysSoAndStopsNothingElse) {
+  const auto actor = start(1);
+  const auto huge = peers.call(kActor, "m", std::string((std::size_t{256} << 20) + 1, 'x'));
+  const auto small = peers.call(kActor, "m", "small");
+  EXPECT_EQ(error_of(huge).code, Code::Invalid);
+  EXPECT_EQ(actor->take().arguments, "small");
+}
+
+TEST_F(PeersTest, AnActorThatSendsGarbageLosesTheCallsUnderWay) {
+  boost::asio::io_context acceptor_io{1};
+  std::shared_ptr<Transport> hostile;
+  const auto listener =
+      *UnixListener::open(acceptor_io, address(1), [&](auto transport) { hostile = std::move(transport); });
+  peers.on_started(kActor, 1, address(1));
+  const auto call = peers.call(kActor, "m", "");
+  while (!hostile) acceptor_io.run_one();
+  ASSERT_TRUE(hostile->send(static_cast<FrameType>(77), 0, "garbage"));
+  EXPECT_EQ(error_of(call).code, Code::MaybeRan);
+  EXPECT_THAT(error_of(call).message, HasSubstr("no frame of rt"));
+}
+
+TEST_F(PeersTest, WithoutAnAgentNothingWaits) {
+  const auto actor = start(1);
+  const auto sent = peers.call(kActor, "m", ""), queued = peers.call(kActor + 1, "m", "");
+  actor->take();
+  peers.fail_all({Code::Unavailable, "this node's agent (rtd) is gone"});
+  EXPECT_EQ(error_of(sent).code, Code::MaybeRan);
+  EXPECT_EQ(error_of(queued).code, Code::NotSent);
+  EXPECT_EQ(error_of(peers.call(kActor, "m", "")).code, Code::NotSent);
+}
+
+TEST_F(PeersTest, RemembersManyDeathsAndAsksAboutTheOlderOnes) {
+  for (ActorId actor = 1; actor <= Peers::kMostDead + 1; ++actor)
+    peers.on_died({.actor = actor, .cause = "exit code 1"});
+  EXPECT_EQ(error_of(peers.call(2, "m", "")).code, Code::NotSent);
+  EXPECT_TRUE(watched.empty());
+  peers.call(1, "m", "");
+  EXPECT_EQ(watched, std::vector<ActorId>{1});
+}
+
+TEST_F(PeersTest, ManyThreadsCallOneActor) {
+  const auto actor = start(1);
+  constexpr int kThreads = 4, kCalls = 200;
+  std::thread server([&] {
+    for (int i = 0; i < kThreads * kCalls; ++i) {
+      const Mailbox::Letter letter = actor->take();
+      answer(letter, letter.arguments);
+    }
+  });
+  std::vector<std::thread> callers;
+  for (int t = 0; t < kThreads; ++t)
+    callers.emplace_back([&, t] {
+      for (int i = 0; i < kCalls; ++i) {
+        const std::string argument = std::to_string(t) + "." + std::to_string(i);
+        EXPECT_EQ(*peers.call(kActor, "m", argument)->wait(), argument);
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  server.join();
+}
+
+}  // namespace
+}  // namespace rt::detail
