@@ -70,8 +70,9 @@ Result<double> time_sweep(const std::string& trainable, const fs::path& program,
   const double seconds = seconds_since(begin);
   for (const auto& trial : runner.tuner().history().trials())
     if (trial.ended != tune::EndReason::StopCondition)
-      return Error{Code::Failed, "trial " + trial.id + " did not end as it should: " +
-                                     (trial.last_failure ? trial.last_failure->cause + "\n" + trial.last_failure->log_tail : "")};
+      return Error{Code::Failed,
+                   "trial " + trial.id + " did not end as it should: " +
+                       (trial.last_failure ? trial.last_failure->cause + "\n" + trial.last_failure->log_tail : "")};
   return seconds;
 }
 
@@ -83,7 +84,8 @@ void print_figure(const std::string& name, double value, const char* unit, std::
 }
 
 // A figure of trials a second.
-Status bench_noop(const std::string& name, const fs::path& program, int trials, int slots, std::optional<double> limit) {
+Status bench_noop(const std::string& name, const fs::path& program, int trials, int slots,
+                  std::optional<double> limit) {
   RT_TRY(seconds, time_sweep("BenchNoop", program, trials, slots));
   print_figure(name, trials / seconds, "1/s", limit);
   return Unit{};
@@ -96,8 +98,10 @@ Status bench_all(const BenchTuneOptions& options) {
   if (wanted("tune.noop_trials"))
     RT_CHECK(bench_noop("tune.noop_trials", self, trials, options.slots, forks_per_second()));
   if (wanted("tune.noop_trials_torch")) {
-    if (fs::exists(torch)) RT_CHECK(bench_noop("tune.noop_trials_torch", torch, trials / 2, options.slots, std::nullopt));
-    else fmt::print(stderr, "rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
+    if (fs::exists(torch))
+      RT_CHECK(bench_noop("tune.noop_trials_torch", torch, trials / 2, options.slots, std::nullopt));
+    else
+      fmt::print(stderr, "rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
   }
   if (options.quick || !wanted("tune.sleep320_16slots")) return Unit{};
   RT_TRY(seconds, time_sweep("BenchSleep", self, 320, 16));

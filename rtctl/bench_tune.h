@@ -1,8 +1,8 @@
 #pragma once
 // rtctl bench tune: tune.noop_trials, tune.noop_trials_torch (1/s), tune.sleep320_16slots (s).
 //
-// Each is a sweep as rtctl tune runs it: lease, fork, group of one, report, decision, checkpoint and journal included, no
-// process used twice; clocked from the first lease to the last record in the journal.
+// Each is a sweep as rtctl tune runs it: lease, fork, group of one, report, decision, checkpoint and journal included,
+// no process used twice; clocked from the first lease to the last record in the journal.
 
 #include <string>
 

@@ -44,8 +44,10 @@ int show_sweep(const ShowOptions& options) {
     return kWrong;
   }
   const tune::Results results = tune::results_of(*history);
-  if (options.json) fmt::print("{}\n", tune::to_json(results));
-  else if (options.csv) fmt::print("{}", tune::to_csv(results));
+  if (options.json)
+    fmt::print("{}\n", tune::to_json(results));
+  else if (options.csv)
+    fmt::print("{}", tune::to_csv(results));
   else {
     for (const std::string& line : tune::final_table(results, terminal_size().width)) fmt::print("{}\n", line);
     fmt::print("{} {}\n", results.state, results.cause);

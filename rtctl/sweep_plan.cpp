@@ -62,14 +62,13 @@ Result<tune::TrialPlan> make_plan(const tune::Sweep& sweep, const FoundProgram& 
     plan.store = copy;
   }
   plan.argv = [sweep, found](const tune::Value& parameters, const std::string& trial_folder) {
-    const tune::CommandContext context{
-        .program = found.program.string(),
-        .interpreter = found.interpreter.string(),
-        .json_file = trial_folder + "/parameters.json",
-        .environment = [](std::string_view name) -> std::optional<std::string> {
-          const char* value = std::getenv(std::string(name).c_str());
-          return value ? std::optional<std::string>(value) : std::nullopt;
-        }};
+    const tune::CommandContext context{.program = found.program.string(),
+                                       .interpreter = found.interpreter.string(),
+                                       .json_file = trial_folder + "/parameters.json",
+                                       .environment = [](std::string_view name) -> std::optional<std::string> {
+                                         const char* value = std::getenv(std::string(name).c_str());
+                                         return value ? std::optional<std::string>(value) : std::nullopt;
+                                       }};
     if (tune::needs_json_file(sweep.command)) std::ofstream(context.json_file) << tune::json_text(parameters);
     return tune::make_argv(sweep.command, parameters, context);
   };

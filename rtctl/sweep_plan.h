@@ -11,8 +11,8 @@
 namespace rt {
 
 struct FoundProgram {
-  std::filesystem::path job;      // what hosts the ranks: the trainable's program, or rtctl itself
-  std::filesystem::path program;  // what the sweep names, resolved; may be empty (a bare command)
+  std::filesystem::path job;          // what hosts the ranks: the trainable's program, or rtctl itself
+  std::filesystem::path program;      // what the sweep names, resolved; may be empty (a bare command)
   std::filesystem::path interpreter;  // for ${interpreter}; may be empty
 };
 

@@ -31,7 +31,8 @@ struct LoadedSweep {
 
 std::uint64_t now_ms() {
   return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
 }
 
 int complain(const std::string& message, int exit_code) {
@@ -88,10 +89,10 @@ void print_end(const tune::Tuner& tuner, const fs::path& directory, Loudness lou
 // What is said once: where the trials run.
 std::string placement(const tune::TrialPlan& plan, const ClusterTotals& totals, const tune::Sweep& sweep,
                       const FoundProgram& found) {
-  const std::string what = plan.gpus_per_rank > 0
-                               ? fmt::format("{} GPU(s) a rank of {} GPUs", plan.gpus_per_rank, totals.gpus)
-                               : fmt::format("{} CPU slot(s) a rank of {}{}", plan.cpus_per_rank, totals.cpus,
-                                             totals.gpus == 0 && !sweep.resources.gpus_per_rank ? " (no GPU here)" : "");
+  const std::string what =
+      plan.gpus_per_rank > 0 ? fmt::format("{} GPU(s) a rank of {} GPUs", plan.gpus_per_rank, totals.gpus)
+                             : fmt::format("{} CPU slot(s) a rank of {}{}", plan.cpus_per_rank, totals.cpus,
+                                           totals.gpus == 0 && !sweep.resources.gpus_per_rank ? " (no GPU here)" : "");
   return fmt::format("{} rank(s) a trial, {}; program {}", plan.ranks, what,
                      found.program.empty() ? sweep.command.front() : found.program.string());
 }
@@ -109,7 +110,8 @@ class SweepRun {
     const fs::path folder = fs::path(loaded_.path).parent_path();
     auto found = find_sweep_program(loaded_.sweep, folder.empty() ? "." : folder);
     if (!found) return complain(found.error().message, kWrong);
-    auto cluster = Cluster::Parts::start({.cpus = options_.cpus, .simulate_gpus = options_.simulate_gpus}, found->job.string());
+    auto cluster =
+        Cluster::Parts::start({.cpus = options_.cpus, .simulate_gpus = options_.simulate_gpus}, found->job.string());
     if (!cluster) return complain(cluster.error().message, kFailed);
     const auto totals = (*cluster)->client->totals();
     if (!totals) return complain(totals.error().message, kFailed);
@@ -139,7 +141,8 @@ class SweepRun {
     if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
     if (journal_->contents.records.empty()) return 0;  // killed before its first record: nothing to go on with
     return complain(loaded_.directory.string() + " holds a sweep already. Go on with it: rtctl tune --resume " +
-                        loaded_.directory.string() + ", or give another --dir", kWrong);
+                        loaded_.directory.string() + ", or give another --dir",
+                    kWrong);
   }
 
   // Once nothing is wrong with the sweep, so that a refused one leaves no folder.
@@ -162,13 +165,16 @@ class SweepRun {
     if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
     for (const std::string& bytes : journal_->contents.records) {
       auto record = tune::decode(bytes);
-      if (!record) return complain("the journal in " + (loaded_.directory / "tune").string() + ": " + record.error().message, kFailed);
+      if (!record)
+        return complain("the journal in " + (loaded_.directory / "tune").string() + ": " + record.error().message,
+                        kFailed);
       loaded_.records.push_back(*std::move(record));
     }
     if (loaded_.records.empty())
       return complain("the sweep in " + loaded_.directory.string() + " ended before it began; start it again", kWrong);
     const auto* started = std::get_if<tune::SweepStarted>(&loaded_.records.front());
-    if (!started) return complain("the journal in " + loaded_.directory.string() + " doesn't begin with a sweep", kFailed);
+    if (!started)
+      return complain("the journal in " + loaded_.directory.string() + " doesn't begin with a sweep", kFailed);
     loaded_.text = started->text;
     loaded_.path = started->path;
     auto sweep = check(started->text, started->path, /*quiet=*/true);
@@ -211,7 +217,8 @@ class SweepRun {
   void warn_of_another_program(const std::string& hash) const {
     const auto& started = std::get<tune::SweepStarted>(loaded_.records.front());
     if (started.program_hash != hash && !loaded_.sweep.trainable.empty())
-      fmt::print(stderr, "rtctl: the program has changed since this sweep began; what is left of it runs the new one\n");
+      fmt::print(stderr,
+                 "rtctl: the program has changed since this sweep began; what is left of it runs the new one\n");
   }
 
   int drive(Cluster::Parts& cluster, tune::TrialPlan plan, tune::Tuner tuner, tune::Outcome first) {

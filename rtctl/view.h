@@ -19,7 +19,7 @@ class SweepView {
 
   void on_record(const tune::Record& record, const tune::Tuner& tuner);
   void on_tick(const tune::Tuner& tuner);
-  void say(const std::string& line);     // above the table
+  void say(const std::string& line);      // above the table
   void finish(const tune::Tuner& tuner);  // the table at the end
   tune::Progress progress() const;
 

@@ -102,7 +102,8 @@ TEST_F(Rtctl, PrintsPlainLinesIntoAPipeAndTheResultAtTheEnd) {
   EXPECT_THAT(ended.output,
               AllOf(HasSubstr("\ntrial 0002 started: gain=2\n"), HasSubstr("\ntrial 0002 iteration 2, score"),
                     HasSubstr("\nBest: trial 0002 with score"), HasSubstr("gain=2\n"),
-                    HasSubstr("Its checkpoint (iteration 2, score 4.135): " + (directory / "trials/0002/checkpoints/step-00000002").string()),
+                    HasSubstr("Its checkpoint (iteration 2, score 4.135): " +
+                              (directory / "trials/0002/checkpoints/step-00000002").string()),
                     HasSubstr("Look again: rtctl tune show " + directory.string()), Not(HasSubstr("\033"))));
   EXPECT_EQ(ended.errors, "");
 }

@@ -227,8 +227,10 @@ void Gang::fail(int rank, const std::string& cause, const std::string& lines) {
   std::error_code ignored;
   const auto disk = std::filesystem::space(plan_.directory, ignored);
   if (!ignored && disk.available < kFullDisk)  // the disk's fault, not the trial's: it keeps its tries
-    return tools_.give_up(system_error("the disk of " + plan_.directory.string() + " is full (" + std::to_string(disk.available) +
-                                           " bytes are free; trial " + id_ + ": " + cause + "); make room", ENOSPC));
+    return tools_.give_up(system_error("the disk of " + plan_.directory.string() + " is full (" +
+                                           std::to_string(disk.available) + " bytes are free; trial " + id_ + ": " +
+                                           cause + "); make room",
+                                       ENOSPC));
   tools_.tell(RankDied{.trial = trial_, .generation = generation_, .rank = rank, .cause = cause, .log_tail = lines});
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "rt/tune/objective.h"
 #include "rt/runtime/base/random.h"
+#include "rt/tune/objective.h"
 
 namespace rt::tune {
 namespace {
@@ -14,21 +14,18 @@ Error corrupt(std::string what) { return {Code::Corrupt, std::move(what)}; }
 
 EndReason end_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::Stop:
-      return EndReason::StoppedByScheduler;
-    case Verdict::Condition:
-      return EndReason::StopCondition;
-    case Verdict::Target:
-      return EndReason::TargetReached;
-    default:
-      return EndReason::Completed;
+    case Verdict::Stop: return EndReason::StoppedByScheduler;
+    case Verdict::Condition: return EndReason::StopCondition;
+    case Verdict::Target: return EndReason::TargetReached;
+    default: return EndReason::Completed;
   }
 }
 
 }  // namespace
 
 std::uint64_t trial_seed(std::uint64_t sweep_seed, TrialIndex trial) {
-  return split(~sweep_seed, static_cast<std::uint64_t>(trial));  // not the stream that random search draws the parameters from
+  return split(~sweep_seed,
+               static_cast<std::uint64_t>(trial));  // not the stream that random search draws the parameters from
 }
 
 History::History(Sweep sweep)

@@ -1,6 +1,6 @@
 #pragma once
-// The kinds of record by name, in the order of the Record's alternatives: what crash points are named after, so that the
-// kill tests can check that every kind has its case.
+// The kinds of record by name, in the order of the Record's alternatives: what crash points are named after, so that
+// the kill tests can check that every kind has its case.
 
 #include <array>
 #include <string_view>

@@ -23,38 +23,25 @@ const char* kind_of(const Record& record) {
 
 const char* to_string(Verdict verdict) {
   switch (verdict) {
-    case Verdict::Continue:
-      return "continue";
-    case Verdict::Stop:
-      return "stop";
-    case Verdict::Complete:
-      return "complete";
-    case Verdict::Condition:
-      return "condition";
-    case Verdict::Target:
-      return "target";
+    case Verdict::Continue: return "continue";
+    case Verdict::Stop: return "stop";
+    case Verdict::Complete: return "complete";
+    case Verdict::Condition: return "condition";
+    case Verdict::Target: return "target";
   }
   return "?";
 }
 
 const char* to_string(EndReason reason) {
   switch (reason) {
-    case EndReason::Completed:
-      return "completed";
-    case EndReason::StoppedByScheduler:
-      return "stopped by the scheduler";
-    case EndReason::StopCondition:
-      return "stop condition";
-    case EndReason::ProgramEnded:
-      return "program ended";
-    case EndReason::Failed:
-      return "failed";
-    case EndReason::TargetReached:
-      return "target reached";
-    case EndReason::TargetElsewhere:
-      return "target reached elsewhere";
-    case EndReason::GivenUp:
-      return "given up";
+    case EndReason::Completed: return "completed";
+    case EndReason::StoppedByScheduler: return "stopped by the scheduler";
+    case EndReason::StopCondition: return "stop condition";
+    case EndReason::ProgramEnded: return "program ended";
+    case EndReason::Failed: return "failed";
+    case EndReason::TargetReached: return "target reached";
+    case EndReason::TargetElsewhere: return "target reached elsewhere";
+    case EndReason::GivenUp: return "given up";
   }
   return "?";
 }

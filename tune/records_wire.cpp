@@ -209,28 +209,17 @@ Result<Record> read(wire::SweepEnded::Reader from) {
 Result<Record> read(wire::TuneRecord::Reader record) {
   using Kind = wire::TuneRecord::Which;
   switch (record.which()) {
-    case Kind::SWEEP_STARTED:
-      return read(record.getSweepStarted());
-    case Kind::RESUMED:
-      return read(record.getResumed());
-    case Kind::TRIAL_CREATED:
-      return read(record.getTrialCreated());
-    case Kind::GENERATION_STARTED:
-      return read(record.getGenerationStarted());
-    case Kind::REPORTED:
-      return read(record.getReported());
-    case Kind::CHECKPOINTED:
-      return read(record.getCheckpointed());
-    case Kind::RANK_FAILED:
-      return read(record.getRankFailed());
-    case Kind::TRIAL_ENDED:
-      return read(record.getTrialEnded());
-    case Kind::CHECKPOINT_DROPPED:
-      return read(record.getCheckpointDropped());
-    case Kind::INTERRUPTED:
-      return read(record.getInterrupted());
-    case Kind::SWEEP_ENDED:
-      return read(record.getSweepEnded());
+    case Kind::SWEEP_STARTED: return read(record.getSweepStarted());
+    case Kind::RESUMED: return read(record.getResumed());
+    case Kind::TRIAL_CREATED: return read(record.getTrialCreated());
+    case Kind::GENERATION_STARTED: return read(record.getGenerationStarted());
+    case Kind::REPORTED: return read(record.getReported());
+    case Kind::CHECKPOINTED: return read(record.getCheckpointed());
+    case Kind::RANK_FAILED: return read(record.getRankFailed());
+    case Kind::TRIAL_ENDED: return read(record.getTrialEnded());
+    case Kind::CHECKPOINT_DROPPED: return read(record.getCheckpointDropped());
+    case Kind::INTERRUPTED: return read(record.getInterrupted());
+    case Kind::SWEEP_ENDED: return read(record.getSweepEnded());
   }
   return Error{Code::Refused,
                fmt::format("the journal holds a record of kind {} in format {}, which this program (format "

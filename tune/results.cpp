@@ -8,14 +8,11 @@ namespace {
 std::string state_of(const TrialState& trial, const std::function<bool(TrialIndex)>& is_running) {
   if (trial.ended) {
     switch (*trial.ended) {
-      case EndReason::Failed:
-        return "failed";
+      case EndReason::Failed: return "failed";
       case EndReason::StoppedByScheduler:
       case EndReason::TargetElsewhere:
-      case EndReason::GivenUp:
-        return "stopped";
-      default:
-        return "completed";
+      case EndReason::GivenUp: return "stopped";
+      default: return "completed";
     }
   }
   if (is_running && is_running(trial.index)) return "running";

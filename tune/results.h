@@ -28,7 +28,7 @@ struct Row {
   std::string checkpoint;  // its best one that is kept, else its newest; relative to the sweep's folder; may be empty
   std::int64_t checkpoint_iteration = 0;    // of that checkpoint
   std::optional<double> checkpoint_metric;  // the sweep's, at that iteration
-  std::string error;       // cause of the last failure; empty: none
+  std::string error;                        // cause of the last failure; empty: none
 };
 
 struct Results {

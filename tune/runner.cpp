@@ -95,7 +95,9 @@ void Runner::obey(const Command& command) {
   struct Obey {
     Runner& self;
     void operator()(const RequestGang& c) {
-      const GangTools tools{*self.cluster_.client, self.queue_, self.filing_,
+      const GangTools tools{*self.cluster_.client,
+                            self.queue_,
+                            self.filing_,
                             [&runner = self](Event event) {
                               runner.queue_->put([&runner, event = std::move(event)] { runner.tell(event); });
                             },

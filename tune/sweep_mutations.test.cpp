@@ -37,15 +37,9 @@ std::string mutated(std::string text, const std::vector<std::string>& all, Rando
     const std::size_t at = below(text.size() + 1);
     const std::size_t length = std::min(below(12), text.size() - at);
     switch (below(4)) {
-      case 0:
-        text.erase(at, length);
-        break;
-      case 1:
-        text.insert(at, spice[below(std::size(spice))]);
-        break;
-      case 2:
-        text.insert(at, text.substr(at, length));
-        break;
+      case 0: text.erase(at, length); break;
+      case 1: text.insert(at, spice[below(std::size(spice))]); break;
+      case 2: text.insert(at, text.substr(at, length)); break;
       default: {
         const std::string& other = all[below(all.size())];
         text.insert(at, other.substr(below(other.size()), 40));

@@ -7,12 +7,9 @@ namespace {
 
 c10d::ReduceOp c10d_op(Reduction reduction) {
   switch (reduction) {
-    case Reduction::Sum:
-      return c10d::ReduceOp::SUM;
-    case Reduction::Min:
-      return c10d::ReduceOp::MIN;
-    case Reduction::Max:
-      return c10d::ReduceOp::MAX;
+    case Reduction::Sum: return c10d::ReduceOp::SUM;
+    case Reduction::Min: return c10d::ReduceOp::MIN;
+    case Reduction::Max: return c10d::ReduceOp::MAX;
   }
   return c10d::ReduceOp::SUM;
 }

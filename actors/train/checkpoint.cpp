@@ -42,8 +42,8 @@ std::string own_part(const RankPlace& place, const Training& training) {
   return bytes_of(all);
 }
 
-// As Module::load, but into the tensors that are there: Module::load gives a parameter new data, and the reducer's hooks
-// don't survive that: its gradients would no longer be exchanged.
+// As Module::load, but into the tensors that are there: Module::load gives a parameter new data, and the reducer's
+// hooks don't survive that: its gradients would no longer be exchanged.
 void load_in_place(torch::nn::Module& module, InputArchive& archive) {
   const torch::NoGradGuard no_grad;
   const auto take = [&](const std::string& name, torch::Tensor& into, bool is_buffer) {

@@ -16,16 +16,11 @@ constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error", "of
 
 spdlog::level::level_enum spdlog_level(Level level) {
   switch (level) {
-    case Level::Debug:
-      return spdlog::level::debug;
-    case Level::Info:
-      return spdlog::level::info;
-    case Level::Warning:
-      return spdlog::level::warn;
-    case Level::Error:
-      return spdlog::level::err;
-    case Level::Off:
-      return spdlog::level::off;
+    case Level::Debug: return spdlog::level::debug;
+    case Level::Info: return spdlog::level::info;
+    case Level::Warning: return spdlog::level::warn;
+    case Level::Error: return spdlog::level::err;
+    case Level::Off: return spdlog::level::off;
   }
   return spdlog::level::off;
 }

@@ -126,7 +126,8 @@ TEST_F(HeadTest, AnActorWithSlotsOfItsOwnWaitsForThemAndGivesThemBack) {
 }
 
 TEST_F(HeadTest, ABundleWithoutALeaseMeansNothing) {
-  EXPECT_EQ(driver(spawn(1, {.actor = 7, .bundle = 3, .cpus = 1})), (Lines{to(kDriver, "#1 done"), "1.0 start 7.1 on 0"}));
+  EXPECT_EQ(driver(spawn(1, {.actor = 7, .bundle = 3, .cpus = 1})),
+            (Lines{to(kDriver, "#1 done"), "1.0 start 7.1 on 0"}));
 }
 
 TEST_F(HeadTest, KillingAnActorThatStillWaitsLetsThoseBehindItIn) {

@@ -47,12 +47,11 @@ Status Ledger::check_possible(const GangRequest& request) const {
     gpus += node.all.gpus.size();
   }
   if (possible >= request.size) return Unit{};
-  return Error{Code::Invalid,
-               std::to_string(request.size) + " x (" + std::to_string(request.cpus) + " CPUs, " +
-                   std::to_string(request.gpus) + " GPUs) can never be placed: the cluster has " +
-                   std::to_string(cpus) + " CPU slots and " + std::to_string(gpus) + " GPUs on " +
-                   std::to_string(nodes_.size()) + " node(s), room for " + std::to_string(possible) + " of the " +
-                   std::to_string(request.size)};
+  return Error{Code::Invalid, std::to_string(request.size) + " x (" + std::to_string(request.cpus) + " CPUs, " +
+                                  std::to_string(request.gpus) + " GPUs) can never be placed: the cluster has " +
+                                  std::to_string(cpus) + " CPU slots and " + std::to_string(gpus) + " GPUs on " +
+                                  std::to_string(nodes_.size()) + " node(s), room for " + std::to_string(possible) +
+                                  " of the " + std::to_string(request.size)};
 }
 
 std::optional<std::vector<BundlePlace>> Ledger::place(LeaseId lease, const GangRequest& request) {
