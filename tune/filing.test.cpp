@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::rt::testing::TempFolder;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Filing : public testing::Test {
+class Filing : public ::testing::Test {
  protected:
   void write(const fs::path& file, const std::string& bytes) {
     fs::create_directories(file.parent_path());
@@ -68,7 +68,7 @@ struct Damage {
   const char* said;
 };
 
-class FilingDamage : public Filing, public testing::WithParamInterface<Damage> {};
+class FilingDamage : public Filing, public ::testing::WithParamInterface<Damage> {};
 
 TEST_P(FilingDamage, IsFoundAndTheFileNamed) {
   const Checkpoint saved = save("step-5");
@@ -82,7 +82,7 @@ TEST_P(FilingDamage, IsFoundAndTheFileNamed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, FilingDamage,
-    testing::Values(
+    ::testing::Values(
         Damage{"Short", [](const fs::path& file) { fs::resize_file(file, 4); }, "has 4 bytes, it was saved with 9"},
         Damage{"Changed", [](const fs::path& file) { std::ofstream(file) << "123456780"; },
                "its checksum isn't the saved one"},
