@@ -139,7 +139,7 @@ std::string Gang::setup_message(const Launch& launch, const std::string& paramet
     to.setLog((folder_ / ("rank-" + std::to_string(rank) + ".log")).string());
     to.setPythonPath(plan_.python_path);
     to.setMaxRestarts(static_cast<std::uint32_t>(plan_.max_failures));
-    if (store_port_ != 0) {
+    if (store_port_ != 0 || plan_.ranks == 1) {
       to.setMasterAddress("127.0.0.1");
       to.setMasterPort(store_port_);
     }

@@ -55,7 +55,8 @@ void Gang::on_program_report(int rank, const std::string& bytes) {
 // The store runs in the gang's first bundle, beside rank 0: MASTER_ADDR is its node.
 void Gang::start_store(std::function<void()> then) {
   store_port_ = 0;
-  if (!is_program() || plan_.store.path.empty()) return then();
+  // A rank alone needs none; it would wait for LibTorch to load.
+  if (!is_program() || plan_.ranks == 1 || plan_.store.path.empty()) return then();
   store_ = tools_.client.spawn({.class_name = std::string(detail::kStoreClass),
                                 .program = plan_.store.path,
                                 .program_hash = plan_.store.hash,

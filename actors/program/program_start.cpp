@@ -35,7 +35,8 @@ void add_torchrun(Variables& variables, const ProgramStart& start) {
   if (!start.master_addr.empty()) {
     variables["MASTER_ADDR"] = start.master_addr;
     set("MASTER_PORT", start.master_port);
-    variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";  // the store is there already: rank 0 must not open one
+    // Where a store is there already, rank 0 must not open one. At port 0 (a gang of one) rank 0 opens its own.
+    if (start.master_port != 0) variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";
   }
   variables.emplace("OMP_NUM_THREADS", std::to_string(start.threads));
 }

@@ -33,7 +33,7 @@ struct ProgramStart {
   int nodes = 1;
   int threads = 1;          // OMP_NUM_THREADS, where the environment doesn't set it
   std::string master_addr;  // where the gang's store listens; empty: the gang has none
-  std::uint16_t master_port = 0;
+  std::uint16_t master_port = 0;  // 0: a rank alone, which opens a store of its own
 };
 
 // The files of one rank in one generation.
