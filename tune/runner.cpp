@@ -29,6 +29,7 @@ Runner::Runner(Tuner tuner, std::unique_ptr<Journal> journal, Cluster::Parts& cl
 Runner::~Runner() {
   cluster_.client->on_death(nullptr);
   cluster_.client->on_agent_lost(nullptr);
+  (void)queue_->take(std::chrono::milliseconds(0));  // released gangs, which share the queue that holds them
 }
 
 void Runner::interrupt() {
