@@ -31,8 +31,8 @@ struct ProgramStart {
   int local_size = 0;   // read where local_rank >= 0
   int node = 0;         // 0 .. nodes-1: this node among the gang's
   int nodes = 1;
-  int threads = 1;          // OMP_NUM_THREADS, where the environment doesn't set it
-  std::string master_addr;  // where the gang's store listens; empty: the gang has none
+  int threads = 1;                // OMP_NUM_THREADS, where the environment doesn't set it
+  std::string master_addr;        // where the gang's store listens; empty: the gang has none
   std::uint16_t master_port = 0;  // 0: a rank alone, which opens a store of its own
 };
 
