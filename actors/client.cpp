@@ -60,7 +60,8 @@ class ClientOfAgent final : public Client {
     peers_.expect(actor);
     link_.send([&](Control::Builder control) { fill_spawn(control.initSpawn(), actor, request); },
                [this, actor](Result<wire::Reply::Reader> reply) {
-                 if (!reply) on_death_notice({.actor = actor, .cause = reply.error().message});
+                 if (!reply && reply.error().code != Code::Unavailable)  // of a lost agent on_lost tells
+                   on_death_notice({.actor = actor, .cause = reply.error().message});
                });
     return actor;
   }
@@ -165,7 +166,8 @@ class ClientOfAgent final : public Client {
   void watch(ActorId actor) {
     link_.send([&](Control::Builder control) { control.initWatch().setActor(actor); },
                [this, actor](Result<wire::Reply::Reader> reply) {
-                 if (!reply) on_death_notice({.actor = actor, .cause = reply.error().message});
+                 if (!reply && reply.error().code != Code::Unavailable)  // of a lost agent on_lost tells
+                   on_death_notice({.actor = actor, .cause = reply.error().message});
                });
   }
 

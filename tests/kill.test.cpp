@@ -135,7 +135,7 @@ TEST_P(Kill, ThenResumeEqualsTheUndisturbedRunToTheBit) {
     EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
   } else if (at.then == Then::RunSaysHowToGoOn) {
     EXPECT_EQ(ended.exit_code, 1) << ended.output << ended.errors;
-    EXPECT_THAT(ended.errors, HasSubstr("rtctl tune --resume " + (sandbox / "sweep").string()));
+    EXPECT_THAT(ended.errors, HasSubstr("rtctl tune --resume " + (sandbox / "sweep").string())) << ended.output;
   }
 
   const Ended rest = finish();

@@ -33,8 +33,8 @@ void Head::on_spawn(Origin from, std::uint64_t request, wire::Spawn::Reader spaw
       return fail(from, request, {Code::Invalid, "the lease has no bundle " + std::to_string(actor.bundle)});
     if (nodes_.count(lease->second.bundles[actor.bundle].node) == 0)
       return fail(from, request,
-                  {Code::Unavailable, "the node of the lease's bundle " + std::to_string(actor.bundle) +
-                                          " was lost; release the lease and ask for another"});
+                  {Code::NotSent, "the node of the lease's bundle " + std::to_string(actor.bundle) +
+                                      " was lost; release the lease and ask for another"});
     lease->second.actors.insert(id);
   }
   const GangRequest own{1, spawn.getCpus(), spawn.getGpus()};

@@ -220,7 +220,7 @@ TEST_F(HeadTest, ALostNodeTakesItsProcessesItsClientsAndTheHopesForItWithIt) {
   other(lease(5, 1, 1));
   EXPECT_EQ(tell({2, 0}, left(0)),
             (Lines{to(kDriver, "died 7.1 of its node was lost"), "1.0 kill 8.1", to(kDriver, "#4 error Invalid")}));
-  EXPECT_EQ(driver(spawn(6, {.actor = 9, .lease = kLease + 1})), Lines{to(kDriver, "#6 error Unavailable")});
+  EXPECT_EQ(driver(spawn(6, {.actor = 9, .lease = kLease + 1})), Lines{to(kDriver, "#6 error NotSent")});
   EXPECT_THAT(agent(exited(8)), Contains(to(kOther, "#5 lease 3 [1: 0]")));
   EXPECT_THAT(tell({2, 0}, left(0)), IsEmpty());
   EXPECT_EQ(head.totals().nodes, 1);
