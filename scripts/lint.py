@@ -25,8 +25,8 @@ NOT_FROM_ABOVE = {
 WITH_TORCH = ["actors/collective", "actors/train", "rl", "rtctl/torch", "examples", "tests"]
 
 # Where decisions are made: no clock is read, no random device, no thread, no socket. Time and chance come in as values.
-PURE = ("tune/", "runtime/schedule/", "runtime/head/state", "actors/supervision")  # beginnings of paths
-NOT_PURE = ("tune/runner", "tune/filing_thread")  # they carry the decisions out
+PURE = ("tune/", "runtime/schedule/", "runtime/head/")  # beginnings of paths
+NOT_PURE = ("tune/runner", "tune/filing_thread", "runtime/head/server")  # they carry the decisions out
 IMPURE = (
     r"(steady|system|high_resolution)_clock::now|clock_gettime|gettimeofday|\btime\((nullptr|NULL|0)\)|random_device"
     r"|\bstd::(jthread|thread|async)\b|\bs?rand\(|sleep_for|sleep_until|<(thread|sys/socket\.h|boost/asio[^>]*)>"
