@@ -43,8 +43,8 @@ Result<std::string> users_folder() {
   return folder;
 }
 
-Result<Fd> lock_file(const std::string& path, int open_flags, int lock_flags) {
-  RT_TRY(lock, open_file(path, O_RDWR | open_flags));
+Result<Fd> open_locked(const std::string& path, int open_flags, int lock_flags) {
+  RT_TRY(lock, open_file(path, open_flags));
   int rc;
   do rc = ::flock(lock.get(), LOCK_EX | lock_flags);
   while (rc != 0 && errno == EINTR);
@@ -58,7 +58,7 @@ void sweep_dead_runs(const std::string& parent) {
   for (const auto& entry : fs::directory_iterator(parent, error)) {
     if (!entry.is_directory(error)) continue;
     const std::string folder = entry.path().string();
-    const auto lock = lock_file(folder + "/lock", 0, LOCK_NB);
+    const auto lock = open_locked(folder + "/lock", O_RDWR, LOCK_NB);
     if (!lock && lock.error().code != Code::NotFound) continue;  // its driver lives
     const auto killed = sweep_run(entry.path().filename().string());
     if (killed)
@@ -74,13 +74,13 @@ Result<int> sweep_run(const std::string& id) { return kill_marked("RT_RUN=" + id
 
 Result<RunFolder> RunFolder::create() {
   RT_TRY(parent, users_folder());
-  RT_TRY(turn, lock_file(parent + "/lock", O_CREAT, 0));
+  RT_TRY(turn, open_locked(parent, O_RDONLY | O_DIRECTORY, 0));
   sweep_dead_runs(parent);
   RT_TRY(random, random_id());
   const std::string id = random.substr(0, kIdLength);
   const std::string path = parent + "/" + id;
   RT_CHECK(make_folders(path));
-  auto lock = lock_file(path + "/lock", O_CREAT, LOCK_NB);
+  auto lock = open_locked(path + "/lock", O_RDWR | O_CREAT, LOCK_NB);
   if (lock) return RunFolder(path, id, *std::move(lock));
   (void)remove_tree(path);
   return lock.error();

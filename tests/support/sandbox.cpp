@@ -64,9 +64,7 @@ std::string Sandbox::leftovers() const {
   for (const pid_t pid : processes()) left += "process " + std::to_string(pid) + " (" + name_of(pid) + ")\n";
   for (const auto& entry : fs::directory_iterator(path()))
     if (entry.path().filename().string().rfind("rt-", 0) == 0)
-      for (const auto& run : fs::directory_iterator(entry))
-        if (run.path().filename() != "lock")  // the user's own, of all runs
-          left += "run folder " + run.path().string() + "\n";
+      for (const auto& run : fs::directory_iterator(entry)) left += "run folder " + run.path().string() + "\n";
   for (const auto& entry : fs::directory_iterator("/dev/shm"))
     if (entry.path().filename().string().rfind("rt-", 0) == 0) left += "shared memory " + entry.path().string() + "\n";
   return left;
