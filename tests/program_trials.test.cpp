@@ -92,8 +92,9 @@ TEST_F(ProgramTrials, TheNextStartEndsADaemonThatSurvivedAKillOfAllItsKeepers) {
       start("  steps: {value: 3}\n  daemon: {value: true}\n  wait: {value: true}", "stop: {iterations: 40}");
   ASSERT_TRUE(command.says("iteration 2,"));
   const std::vector<pid_t> programs = sandbox.processes_named("python3");
-  for (const pid_t pid : sandbox.processes())
-    if (std::find(programs.begin(), programs.end(), pid) == programs.end()) ::kill(pid, SIGKILL);
+  for (const int signal : {SIGSTOP, SIGKILL})  // stopped first: none may see another's end and clean up
+    for (const pid_t pid : sandbox.processes())
+      if (std::find(programs.begin(), programs.end(), pid) == programs.end()) ::kill(pid, signal);
   command.wait();
   ASSERT_TRUE(eventually([&] { return sandbox.processes().size() == 1; })) << sandbox.leftovers();  // the daemon
 
