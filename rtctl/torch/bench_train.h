@@ -8,8 +8,8 @@
 namespace rt::train {
 
 struct BenchTrainOptions {
-  int steps = 200;  // of each form in one pair
-  int pairs = 15;
+  int steps = 40;  // of each form in one pair
+  int pairs = 75;
 };
 
 Status bench_train(const BenchTrainOptions& options);

@@ -14,9 +14,21 @@ constexpr std::int64_t kBatch = 64;
 
 struct Workload {
   torch::nn::Sequential model{torch::nn::Linear(784, 512), torch::nn::ReLU(), torch::nn::Linear(512, 10)};
-  torch::optim::SGD optimizer{model->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9)};
+  torch::optim::SGD optimizer{model->parameters(), torch::optim::SGDOptions(1e-5).momentum(0.9)};
   torch::Tensor images = torch::rand({kBatch, 784});
   torch::Tensor labels = torch::randint(10, {kBatch}, torch::kLong);
+};
+
+class SilentStep final : public TrainingStep {
+ public:
+  void run() override {
+    work_.optimizer.zero_grad();
+    torch::cross_entropy_loss(work_.model->forward(work_.images), work_.labels).backward();
+    work_.optimizer.step();
+  }
+
+ private:
+  Workload work_;
 };
 
 class DataParallelStep final : public TrainingStep {
@@ -71,5 +83,6 @@ std::unique_ptr<TrainingStep> data_parallel_step(CollectiveGroup& group) {
 std::unique_ptr<TrainingStep> bare_reducer_step(CollectiveGroup& group) {
   return std::make_unique<BareReducerStep>(group);
 }
+std::unique_ptr<TrainingStep> silent_step() { return std::make_unique<SilentStep>(); }
 
 }  // namespace rt::train

@@ -1,7 +1,7 @@
 """train.ddp_step_gloo in PyTorch's Python DDP: the step of rtctl/torch/training_step.h, with the same pinning, threads and
 optimizer. Prints one JSON line.
 
-    python scripts/peers/ddp.py [--steps 200] [--rounds 15]
+    python scripts/peers/ddp.py [--steps 40] [--rounds 75]
 """
 
 import argparse
@@ -27,7 +27,7 @@ def run_rank(rank, store, steps, rounds):
 
     model = torch.nn.Sequential(torch.nn.Linear(784, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
     parallel = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-5, momentum=0.9)
     images, labels = torch.rand(64, 784), torch.randint(10, (64,))
 
     def rate(count):
@@ -49,8 +49,8 @@ def run_rank(rank, store, steps, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=200, help="steps of a round")
-    parser.add_argument("--rounds", type=int, default=15, help="rounds; the figure is their median")
+    parser.add_argument("--steps", type=int, default=40, help="steps of a round")
+    parser.add_argument("--rounds", type=int, default=75, help="rounds; the figure is their median")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         arguments = (os.path.join(folder, "store"), options.steps, options.rounds)
