@@ -84,10 +84,10 @@ using Status = Result<Unit>;
 #define RT_TRY_NAME_(line) RT_TRY_NAME2_(line)
 #define RT_TRY_NAME2_(line) rt_try_##line
 
-// The same for an expression whose value isn't wanted. Its own else keeps it from taking the caller's.
-#define RT_CHECK(expression)                    \
-  if (auto rt_check = (expression); rt_check) { \
-  } else                                        \
-    return rt_check.error()
+// The same for an expression whose value isn't wanted.
+#define RT_CHECK(expression)                                              \
+  do {                                                                    \
+    if (auto rt_check = (expression); !rt_check) return rt_check.error(); \
+  } while (false)
 
 }  // namespace rt
