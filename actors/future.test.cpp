@@ -15,7 +15,7 @@ std::string encoded(int value) {
   return to.take();
 }
 
-class FutureTest : public testing::Test {
+class FutureTest : public ::testing::Test {
  protected:
   std::shared_ptr<detail::CallState> state = std::make_shared<detail::CallState>();
   Future<int> future{state};

@@ -57,7 +57,7 @@ class Caller {
   Fd socket_;
 };
 
-class MailboxTest : public testing::Test {
+class MailboxTest : public ::testing::Test {
  protected:
   void open(Mailbox::Limits limits = {}, std::function<bool(Mailbox::Letter&)> urgent = nullptr) {
     mailbox = std::make_unique<Mailbox>(kActor, kIncarnation, limits);

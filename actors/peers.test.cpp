@@ -14,10 +14,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr ActorId kActor = 7;
+constexpr ActorId kCallee = 7;
 
 // Peers with an I/O thread of their own; actors are mailboxes that the test answers by hand.
-class PeersTest : public testing::Test {
+class PeersTest : public ::testing::Test {
  protected:
   void TearDown() override {
     work.reset();
@@ -26,9 +26,9 @@ class PeersTest : public testing::Test {
   }
   std::string address(std::uint32_t incarnation) const { return folder.path() / std::to_string(incarnation); }
   std::unique_ptr<Mailbox> start(std::uint32_t incarnation) {
-    auto mailbox = std::make_unique<Mailbox>(kActor, incarnation, Mailbox::Limits{});
+    auto mailbox = std::make_unique<Mailbox>(kCallee, incarnation, Mailbox::Limits{});
     EXPECT_TRUE(mailbox->open(address(incarnation)));
-    peers.on_started(kActor, incarnation, address(incarnation));
+    peers.on_started(kCallee, incarnation, address(incarnation));
     return mailbox;
   }
   static void answer(const Mailbox::Letter& letter, const std::string& body,
@@ -53,10 +53,10 @@ class PeersTest : public testing::Test {
 };
 
 TEST_F(PeersTest, CallsWaitForTheActorsStartAndLeaveInOrder) {
-  peers.expect(kActor);
-  const auto one = peers.call(kActor, "m", "1"), two = peers.call(kActor, "m", "2");
+  peers.expect(kCallee);
+  const auto one = peers.call(kCallee, "m", "1"), two = peers.call(kCallee, "m", "2");
   const auto actor = start(1);
-  const auto three = peers.call(kActor, "m", "3");
+  const auto three = peers.call(kCallee, "m", "3");
   for (const std::string number : {"1", "2", "3"}) {
     const Mailbox::Letter letter = actor->take();
     EXPECT_EQ(letter.arguments, number);
@@ -70,15 +70,15 @@ TEST_F(PeersTest, CallsWaitForTheActorsStartAndLeaveInOrder) {
 }
 
 TEST_F(PeersTest, AsksForNewsOfAnActorThatWasSpawnedElsewhereOnce) {
-  peers.call(kActor, "m", "");
-  peers.call(kActor, "m", "");
-  EXPECT_EQ(watched, std::vector<ActorId>{kActor});
+  peers.call(kCallee, "m", "");
+  peers.call(kCallee, "m", "");
+  EXPECT_EQ(watched, std::vector<ActorId>{kCallee});
 }
 
 TEST_F(PeersTest, TellsWhatTheMethodThrewAndWhatThereIsNot) {
   const auto actor = start(1);
-  const auto threw = peers.call(kActor, "m", ""), unknown = peers.call(kActor, "old", ""),
-             full = peers.call(kActor, "m", ""), odd = peers.call(kActor, "m", "");
+  const auto threw = peers.call(kCallee, "m", ""), unknown = peers.call(kCallee, "old", ""),
+             full = peers.call(kCallee, "m", ""), odd = peers.call(kCallee, "m", "");
   answer(actor->take(), "it can't", wire::Outcome::Threw);
   answer(actor->take(), "", wire::Outcome::UnknownMethod);
   answer(actor->take(), "full", wire::Outcome::Full);
@@ -92,32 +92,32 @@ TEST_F(PeersTest, TellsWhatTheMethodThrewAndWhatThereIsNot) {
 
 TEST_F(PeersTest, ADeathTellsCallsThatMayHaveRunFromThoseThatDidNot) {
   const auto actor = start(1);
-  const auto under_way = peers.call(kActor, "m", "");
+  const auto under_way = peers.call(kCallee, "m", "");
   actor->take();
-  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "signal 9 (SIGKILL)", .last_lines = "help\n"});
-  const auto after = peers.call(kActor, "m", "");
+  peers.on_died({.actor = kCallee, .incarnation = 1, .cause = "signal 9 (SIGKILL)", .last_lines = "help\n"});
+  const auto after = peers.call(kCallee, "m", "");
   EXPECT_EQ(error_of(under_way).code, Code::MaybeRan);
   EXPECT_THAT(error_of(under_way).message, HasSubstr("signal 9 (SIGKILL)\nits last lines:\nhelp"));
   EXPECT_EQ(error_of(after), (Error{Code::NotSent, "the actor is dead: signal 9 (SIGKILL)"}));
 }
 
 TEST_F(PeersTest, AnActorThatNeverStartedRanNothing) {
-  peers.expect(kActor);
-  const auto call = peers.call(kActor, "m", "");
-  peers.on_died({.actor = kActor, .cause = "it can never be placed"});
+  peers.expect(kCallee);
+  const auto call = peers.call(kCallee, "m", "");
+  peers.on_died({.actor = kCallee, .cause = "it can never be placed"});
   EXPECT_EQ(error_of(call).code, Code::NotSent);
   EXPECT_THAT(error_of(call).message, HasSubstr("it can never be placed"));
 }
 
 TEST_F(PeersTest, CallsOutliveARestartOnlyIfTheyWereNotSent) {
   auto first = start(1);
-  const auto sent = peers.call(kActor, "m", "sent");
+  const auto sent = peers.call(kCallee, "m", "sent");
   first->take();
-  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "exit code 1", .will_restart = true});
-  const auto waits = peers.call(kActor, "m", "waits");
+  peers.on_died({.actor = kCallee, .incarnation = 1, .cause = "exit code 1", .will_restart = true});
+  const auto waits = peers.call(kCallee, "m", "waits");
   EXPECT_EQ(error_of(sent).code, Code::MaybeRan);
   const auto second = start(2);
-  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "older news"});
+  peers.on_died({.actor = kCallee, .incarnation = 1, .cause = "older news"});
   const Mailbox::Letter letter = second->take();
   EXPECT_EQ(letter.arguments, "waits");
   answer(letter, "done");
@@ -126,10 +126,10 @@ TEST_F(PeersTest, CallsOutliveARestartOnlyIfTheyWereNotSent) {
 
 // The process is gone, the notice of it still under way: what is called in between keeps its place.
 TEST_F(PeersTest, CallsToAJustDeadActorWaitForTheNews) {
-  peers.on_started(kActor, 1, address(1));
-  const auto one = peers.call(kActor, "m", "1"), two = peers.call(kActor, "m", "2");
+  peers.on_started(kCallee, 1, address(1));
+  const auto one = peers.call(kCallee, "m", "1"), two = peers.call(kCallee, "m", "2");
   EXPECT_FALSE(one->wait_for(std::chrono::milliseconds(0)));
-  peers.on_died({.actor = kActor, .incarnation = 1, .cause = "exit code 1", .will_restart = true});
+  peers.on_died({.actor = kCallee, .incarnation = 1, .cause = "exit code 1", .will_restart = true});
   const auto actor = start(2);
   EXPECT_EQ(actor->take().arguments, "1");
   EXPECT_EQ(actor->take().arguments, "2");
@@ -137,8 +137,8 @@ TEST_F(PeersTest, CallsToAJustDeadActorWaitForTheNews) {
 
 TEST_F(PeersTest, WhatCannotBeSentSaysSoAndStopsNothingElse) {
   const auto actor = start(1);
-  const auto huge = peers.call(kActor, "m", std::string((std::size_t{256} << 20) + 1, 'x'));
-  const auto small = peers.call(kActor, "m", "small");
+  const auto huge = peers.call(kCallee, "m", std::string((std::size_t{256} << 20) + 1, 'x'));
+  const auto small = peers.call(kCallee, "m", "small");
   EXPECT_EQ(error_of(huge).code, Code::Invalid);
   EXPECT_EQ(actor->take().arguments, "small");
 }
@@ -148,8 +148,8 @@ TEST_F(PeersTest, AnActorThatSendsGarbageLosesTheCallsUnderWay) {
   std::shared_ptr<Transport> hostile;
   const auto listener =
       *UnixListener::open(acceptor_io, address(1), [&](auto transport) { hostile = std::move(transport); });
-  peers.on_started(kActor, 1, address(1));
-  const auto call = peers.call(kActor, "m", "");
+  peers.on_started(kCallee, 1, address(1));
+  const auto call = peers.call(kCallee, "m", "");
   while (!hostile) acceptor_io.run_one();
   ASSERT_TRUE(hostile->send(static_cast<FrameType>(77), 0, "garbage"));
   EXPECT_EQ(error_of(call).code, Code::MaybeRan);
@@ -158,12 +158,12 @@ TEST_F(PeersTest, AnActorThatSendsGarbageLosesTheCallsUnderWay) {
 
 TEST_F(PeersTest, WithoutAnAgentNothingWaits) {
   const auto actor = start(1);
-  const auto sent = peers.call(kActor, "m", ""), queued = peers.call(kActor + 1, "m", "");
+  const auto sent = peers.call(kCallee, "m", ""), queued = peers.call(kCallee + 1, "m", "");
   actor->take();
   peers.fail_all({Code::Unavailable, "this node's agent (rtd) is gone"});
   EXPECT_EQ(error_of(sent).code, Code::MaybeRan);
   EXPECT_EQ(error_of(queued).code, Code::NotSent);
-  EXPECT_EQ(error_of(peers.call(kActor, "m", "")).code, Code::NotSent);
+  EXPECT_EQ(error_of(peers.call(kCallee, "m", "")).code, Code::NotSent);
 }
 
 TEST_F(PeersTest, RemembersManyDeathsAndAsksAboutTheOlderOnes) {
@@ -189,7 +189,7 @@ TEST_F(PeersTest, ManyThreadsCallOneActor) {
     callers.emplace_back([&, t] {
       for (int i = 0; i < kCalls; ++i) {
         const std::string argument = std::to_string(t) + "." + std::to_string(i);
-        EXPECT_EQ(*peers.call(kActor, "m", argument)->wait(), argument);
+        EXPECT_EQ(*peers.call(kCallee, "m", argument)->wait(), argument);
       }
     });
   for (std::thread& caller : callers) caller.join();

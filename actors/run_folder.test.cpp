@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class RunFolderTest : public testing::Test {
+class RunFolderTest : public ::testing::Test {
  protected:
   void SetUp() override { ::setenv("RT_RUN_DIR", folder.path().c_str(), 1); }
   void TearDown() override { ::unsetenv("RT_RUN_DIR"); }

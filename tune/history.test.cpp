@@ -46,7 +46,7 @@ struct Unsound {
   std::string message;
 };
 
-class HistoryRefuses : public testing::TestWithParam<Unsound> {};
+class HistoryRefuses : public ::testing::TestWithParam<Unsound> {};
 
 TEST_P(HistoryRefuses, ARecordThatCannotFollowAndNamesIt) {
   auto journal = sound_journal();

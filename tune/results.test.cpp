@@ -20,7 +20,7 @@ Sweep sweep_of_three() {
   return sweep;
 }
 
-class ResultsTest : public testing::Test {
+class ResultsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* parameters[] = {R"({"opt":{"name":"a,b"}})", R"({"opt":{"name":"say \"hi\""}})",

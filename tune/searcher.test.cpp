@@ -5,17 +5,12 @@
 #include <fstream>
 
 #include "rt/tune/sweep.h"
+#include "rt/tune/sweep.testing.h"
 
 namespace rt::tune {
 namespace {
 
 constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-
-Sweep sweep_of(const std::string& text) {
-  auto parsed = parse_sweep(text, "f");
-  if (!parsed.sweep) throw std::runtime_error(to_string(parsed.mistakes));
-  return *std::move(parsed.sweep);
-}
 
 // Equal, whatever the order of members.
 bool same(const Value& a, const Value& b) { return nlohmann::json::parse(a.dump()) == nlohmann::json::parse(b.dump()); }

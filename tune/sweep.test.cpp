@@ -4,16 +4,12 @@
 
 #include <fstream>
 
+#include "rt/tune/sweep.testing.h"
+
 namespace rt::tune {
 namespace {
 
 const std::string kSpace = "parameters:\n  lr: {min: 0.1, max: 1.0}\n";
-
-Sweep sweep_of(const std::string& text) {
-  auto parsed = parse_sweep(text, "sweep.yaml");
-  if (!parsed.sweep) throw std::runtime_error(to_string(parsed.mistakes));
-  return *std::move(parsed.sweep);
-}
 
 std::string mistakes_of(const std::string& text) { return to_string(parse_sweep(text, "sweep.yaml").mistakes); }
 

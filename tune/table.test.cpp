@@ -92,7 +92,7 @@ TEST(NumberText, HasFourDigits) {
   EXPECT_EQ(number_text(3), "3");
 }
 
-class EventLineTest : public testing::Test {
+class EventLineTest : public ::testing::Test {
  protected:
   void SetUp() override {
     Sweep sweep;

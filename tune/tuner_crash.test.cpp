@@ -103,7 +103,7 @@ std::vector<Case> cases() {
   };
 }
 
-class SweepKilled : public testing::TestWithParam<Case> {};
+class SweepKilled : public ::testing::TestWithParam<Case> {};
 
 std::string where(const Kill& kill) {
   return "killed at record " + std::to_string(kill.records) + ", moment " +

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class MeetingTest : public testing::Test {
+class MeetingTest : public ::testing::Test {
  protected:
   RankContext rank(int rank) {
     RankContext context;

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using Bytes = std::vector<std::uint8_t>;
 
-class StoreTest : public testing::Test {
+class StoreTest : public ::testing::Test {
  protected:
   std::unique_ptr<KeyValue> values = key_value_over(c10::make_intrusive<c10d::HashStore>());
   c10::intrusive_ptr<c10d::Store> store = store_over(*values, "gang/", 20ms);

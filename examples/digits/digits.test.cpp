@@ -14,7 +14,7 @@ using rt::train::testing::run_processes;
 
 constexpr const char* kGood = R"({"hidden": 64, "lr": 0.2, "momentum": 0.9, "weight_decay": 1e-5, "batch": 32})";
 
-class DigitsTest : public testing::Test {
+class DigitsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(DIGITS_FOLDER "/digits.csv.gz")) GTEST_SKIP() << "scripts/setup puts the data there";

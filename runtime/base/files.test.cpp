@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
   std::vector<std::string> names() const {
     std::vector<std::string> found;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using Records = std::vector<std::string>;
 
-class JournalFolder : public testing::Test {
+class JournalFolder : public ::testing::Test {
  protected:
   OpenedJournal open(std::uint64_t segment_bytes = 64 << 20) {
     return open_journal(folder.path(), {.segment_bytes = segment_bytes}).get();

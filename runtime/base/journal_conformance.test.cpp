@@ -34,7 +34,7 @@ class MemoryPlace : public Place {
 };
 
 template <class P>
-class JournalConformance : public testing::Test {
+class JournalConformance : public ::testing::Test {
  protected:
   void append(std::string_view record) { ASSERT_TRUE(opened.journal->append(record)); }
   void reopen() {

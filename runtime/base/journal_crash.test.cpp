@@ -46,7 +46,7 @@ int status_of_child(Function body) {
   return status;
 }
 
-class JournalCrash : public testing::TestWithParam<Case> {
+class JournalCrash : public ::testing::TestWithParam<Case> {
  protected:
   // How many events the journal holds; each must be the right one.
   int events_on_disk() {

@@ -11,7 +11,7 @@ namespace {
 
 using Records = std::vector<std::string>;
 
-class JournalReaderTest : public testing::Test {
+class JournalReaderTest : public ::testing::Test {
  protected:
   void append(std::string_view record) { ASSERT_TRUE(writer.journal->append(record)); }
   void restart_writer() {

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-class LogTest : public testing::Test {
+class LogTest : public ::testing::Test {
  protected:
   void TearDown() override { ASSERT_TRUE(log::start({})); }
   std::string written() const { return read_file(file).get(); }

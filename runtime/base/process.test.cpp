@@ -20,7 +20,7 @@ using testing::Contains;
 using testing::Not;
 
 // A marked process that started a daemon: a grandchild in a session of its own whose parent has ended.
-class MarkedTree : public testing::Test {
+class MarkedTree : public ::testing::Test {
  protected:
   void SetUp() override {
     int up[2];

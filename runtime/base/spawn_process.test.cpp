@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class SpawnProcess : public testing::Test {
+class SpawnProcess : public ::testing::Test {
  protected:
   // What the script printed; its exit code is 0.
   std::string run(const std::string& script, int inherit_fd = -1) {

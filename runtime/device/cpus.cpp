@@ -13,7 +13,7 @@ namespace rt {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+constexpr double kNoQuota = std::numeric_limits<double>::infinity();
 
 // Takes a number off the front of `text`; -1 where there is none.
 int take_number(std::string_view& text) {
@@ -35,10 +35,10 @@ double quota_of(const fs::path& level, int version) {
   if (version == 1) {
     for (auto& word : read_words(level / "cpu.cfs_period_us")) words.push_back(std::move(word));
   }
-  if (words.size() != 2 || words[0] == "max") return kUnlimited;
+  if (words.size() != 2 || words[0] == "max") return kNoQuota;
   const double quota = std::strtod(words[0].c_str(), nullptr);
   const double period = std::strtod(words[1].c_str(), nullptr);
-  return quota > 0 && period > 0 ? quota / period : kUnlimited;  // version 1 says -1 for none
+  return quota > 0 && period > 0 ? quota / period : kNoQuota;  // version 1 says -1 for none
 }
 
 Result<std::vector<int>> allowed_cores(const fs::path& status) {

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-class Gpus : public testing::Test {
+class Gpus : public ::testing::Test {
  protected:
   void TearDown() override { ::unsetenv("RT_FAKE_NVML"); }
   GpuList list(const char* mode = "") {

@@ -22,7 +22,7 @@ constexpr const char* kV1Groups = "4:memory:/slurm/job_7\n3:cpu,cpuacct:/slurm/j
 constexpr const char* kV2Mounts = "29 23 0:25 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 constexpr const char* kV2Groups = "0::/slurm/job_7\n";
 
-class Shares : public testing::Test {
+class Shares : public ::testing::Test {
  protected:
   void SetUp() override {
     put("proc/self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\nMems_allowed_list:\t0\n");

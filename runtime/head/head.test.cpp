@@ -15,7 +15,7 @@ constexpr std::uint64_t kDriver = 1 << 20, kOther = kDriver + 1, kWorker = kDriv
 constexpr LeaseId kLease = LeaseId{5} << 32;  // lease n is kLease + n
 
 // One node of 4 cores and 2 GPUs in term 5.
-class HeadTest : public testing::Test, protected TestMessages {
+class HeadTest : public ::testing::Test, protected TestMessages {
  protected:
   void SetUp() override { ASSERT_EQ(tell({}, node(4, 2)), Lines{"1.0 #1 node 1 from " + std::to_string(kDriver)}); }
   Lines tell(Origin from, const std::string& message) {

@@ -54,7 +54,7 @@ class RandomCluster : private TestMessages {
   std::uint64_t nodes_ = 0, requests_ = 0;
 };
 
-class HeadReplay : public testing::TestWithParam<int> {};
+class HeadReplay : public ::testing::TestWithParam<int> {};
 
 // Two heads are the same when they answer the same to all that follows.
 TEST_P(HeadReplay, GivesAHeadThatGoesOnAsTheOneThatWrote) {

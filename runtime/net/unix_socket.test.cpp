@@ -34,7 +34,7 @@ std::string frame_bytes(std::uint32_t type, std::uint64_t route, const std::stri
 }
 
 // A transport whose other end is a plain socket in the test's hand.
-class UnixSocket : public testing::Test {
+class UnixSocket : public ::testing::Test {
  protected:
   void SetUp() override { reconnect(); }
   void reconnect(TransportLimits limits = {}) {

@@ -82,7 +82,7 @@ int be_fork_server() {
 
 // --- in the test -------------------------------------------------------------------------------------------------
 
-class ForkServerTest : public testing::Test {
+class ForkServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(adopt_orphans());

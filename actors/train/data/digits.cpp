@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kRows = 1797;
 constexpr int kPixels = 64;
 constexpr int kBrightest = 16;
-constexpr int kClasses = 10;
+constexpr int kDigitClasses = 10;
 constexpr std::size_t kLongestLine = (kPixels + 1) * 4;
 constexpr std::size_t kMaxBytes = (kRows + 1) * kLongestLine;  // the real file has 262,000
 
@@ -43,7 +43,7 @@ std::string add_line(std::string_view line, Dataset& data) {
     const bool is_label = column == kPixels;
     if (line.empty()) return "has " + std::to_string(column) + " values, wanted 64 pixels and a label";
     const std::string text(take_until(line, ','));
-    const int most = is_label ? kClasses - 1 : kBrightest;
+    const int most = is_label ? kDigitClasses - 1 : kBrightest;
     const int value = whole_number(text, most);
     if (value < 0)
       return "value " + std::to_string(column + 1) + " is '" + text + "', wanted a whole number 0.." +
@@ -69,7 +69,7 @@ Result<std::string> read_text(const std::filesystem::path& file) {
 
 Result<Dataset> read_digits(const std::filesystem::path& file) {
   RT_TRY(text, read_text(file));
-  Dataset data{.columns = kPixels, .classes = kClasses};
+  Dataset data{.columns = kPixels, .classes = kDigitClasses};
   data.features.reserve(kRows * kPixels);
   data.labels.reserve(kRows);
 

@@ -61,14 +61,14 @@ TEST(ReadDigits, ReadsTheRealFile) {
   EXPECT_EQ(data->features[2], 5.0F / 16.0F);
 }
 
-struct Damage {
+struct DigitsDamage {
   const char* name;
   std::string text;
   const char* says;
-  friend std::ostream& operator<<(std::ostream& out, const Damage& value) { return out << value.name; }
+  friend std::ostream& operator<<(std::ostream& out, const DigitsDamage& value) { return out << value.name; }
 };
 
-class ReadDigitsRefuses : public ::testing::TestWithParam<Damage> {};
+class ReadDigitsRefuses : public ::testing::TestWithParam<DigitsDamage> {};
 
 TEST_P(ReadDigitsRefuses, AndSaysWhereAndWhatToRun) {
   const TempFolder folder;
@@ -93,19 +93,19 @@ std::string cut_gzip() {
 INSTANTIATE_TEST_SUITE_P(
     Damages, ReadDigitsRefuses,
     ::testing::Values(
-        Damage{"Short", whole_file().substr(0, whole_file().rfind('\n', whole_file().size() - 2) + 1),
-               "line 1796: the file ends here"},
-        Damage{"Empty", "", "line 0: the file ends here"},
-        Damage{"Long", whole_file() + sixty_four("0") + "0\n", "line 1798: there are more than 1797 lines"},
-        Damage{"Endless", std::string(1'000'000, '\n'), "line 1: has 0 values"},
-        Damage{"TooBright", with_line(whole_file(), 7, sixty_four("17") + "3"), "line 7: value 1 is '17'"},
-        Damage{"Negative", with_line(whole_file(), 7, sixty_four("-1") + "3"), "line 7: value 1 is '-1'"},
-        Damage{"Fraction", with_line(whole_file(), 8, sixty_four("1.5") + "3"), "line 8: value 1 is '1.5'"},
-        Damage{"Text", with_line(whole_file(), 9, "<html>"), "line 9: value 1 is '<html>'"},
-        Damage{"WrongLabel", with_line(whole_file(), 10, sixty_four("1") + "10"), "line 10: value 65 is '10'"},
-        Damage{"FewColumns", with_line(whole_file(), 11, "1,2,3"), "line 11: has 3 values"},
-        Damage{"ManyColumns", with_line(whole_file(), 12, sixty_four("1") + "3,4"), "line 12: has more than 65"},
-        Damage{"CutGzip", cut_gzip(), "is cut off"}),
+        DigitsDamage{"Short", whole_file().substr(0, whole_file().rfind('\n', whole_file().size() - 2) + 1),
+                     "line 1796: the file ends here"},
+        DigitsDamage{"Empty", "", "line 0: the file ends here"},
+        DigitsDamage{"Long", whole_file() + sixty_four("0") + "0\n", "line 1798: there are more than 1797 lines"},
+        DigitsDamage{"Endless", std::string(1'000'000, '\n'), "line 1: has 0 values"},
+        DigitsDamage{"TooBright", with_line(whole_file(), 7, sixty_four("17") + "3"), "line 7: value 1 is '17'"},
+        DigitsDamage{"Negative", with_line(whole_file(), 7, sixty_four("-1") + "3"), "line 7: value 1 is '-1'"},
+        DigitsDamage{"Fraction", with_line(whole_file(), 8, sixty_four("1.5") + "3"), "line 8: value 1 is '1.5'"},
+        DigitsDamage{"Text", with_line(whole_file(), 9, "<html>"), "line 9: value 1 is '<html>'"},
+        DigitsDamage{"WrongLabel", with_line(whole_file(), 10, sixty_four("1") + "10"), "line 10: value 65 is '10'"},
+        DigitsDamage{"FewColumns", with_line(whole_file(), 11, "1,2,3"), "line 11: has 3 values"},
+        DigitsDamage{"ManyColumns", with_line(whole_file(), 12, sixty_four("1") + "3,4"), "line 12: has more than 65"},
+        DigitsDamage{"CutGzip", cut_gzip(), "is cut off"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ReadDigits, SaysThatTheFileIsMissingAndWhatToRun) {

@@ -50,15 +50,15 @@ TEST(ReadIdx, CountsRowsBeyondOneByte) {
   EXPECT_EQ(data->rows, 1000);
 }
 
-struct Damage {
+struct IdxDamage {
   const char* name;
   std::string images;
   std::string labels;
   const char* says;
-  friend std::ostream& operator<<(std::ostream& out, const Damage& value) { return out << value.name; }
+  friend std::ostream& operator<<(std::ostream& out, const IdxDamage& value) { return out << value.name; }
 };
 
-class ReadIdxRefuses : public ::testing::TestWithParam<Damage> {};
+class ReadIdxRefuses : public ::testing::TestWithParam<IdxDamage> {};
 
 TEST_P(ReadIdxRefuses, AndNamesTheFileAndWhatItSaw) {
   const TempFolder folder;
@@ -73,20 +73,21 @@ TEST_P(ReadIdxRefuses, AndNamesTheFileAndWhatItSaw) {
 INSTANTIATE_TEST_SUITE_P(
     Damages, ReadIdxRefuses,
     ::testing::Values(
-        Damage{"Empty", "", kLabels, "images: has 0 bytes"},
-        Damage{"NotIdx", "P5 28 28 255", kLabels, "images: is no IDX file"},
-        Damage{"Floats", idx({2, 2, 3}, "x", 0x0D), kLabels, "images: holds values of type 13, wanted 8"},
-        Damage{"Swapped", kLabels, kImages, "images: has 1 dimensions, wanted 3 (images)"},
-        Damage{"LabelsOfThree", kImages, kImages, "labels: has 3 dimensions, wanted 1 (labels)"},
-        Damage{"HalfHeader", kImages.substr(0, 10), kLabels, "images: ends inside its header"},
-        Damage{"NoRows", idx({0, 2, 3}, ""), idx({0}, ""), "images: dimension 1 is 0"},
-        Damage{"Short", kImages.substr(0, kImages.size() - 1), kLabels, "images: claims 12 values and holds 11"},
-        Damage{"Long", kImages + "x", kLabels, "images: claims 12 values and holds more"},
-        Damage{"Huge", idx({1'000'000, 1000, 1000}, "x"), kLabels, "images: claims over 1073741824 values"},
-        Damage{"Overflow", idx({0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}, "x"), kLabels, "images: claims over"},
-        Damage{"JustUnderTheBound", idx({1 << 30, 1, 1}, "x"), kLabels, "images: claims 1073741824 values and holds 1"},
-        Damage{"FewerLabels", kImages, idx({1}, "\x07"), "labels: has 1 labels, but"},
-        Damage{"WrongLabel", kImages, idx({2}, "\x07\x0A"), "labels: label 2 is 10, wanted 0..9"}),
+        IdxDamage{"Empty", "", kLabels, "images: has 0 bytes"},
+        IdxDamage{"NotIdx", "P5 28 28 255", kLabels, "images: is no IDX file"},
+        IdxDamage{"Floats", idx({2, 2, 3}, "x", 0x0D), kLabels, "images: holds values of type 13, wanted 8"},
+        IdxDamage{"Swapped", kLabels, kImages, "images: has 1 dimensions, wanted 3 (images)"},
+        IdxDamage{"LabelsOfThree", kImages, kImages, "labels: has 3 dimensions, wanted 1 (labels)"},
+        IdxDamage{"HalfHeader", kImages.substr(0, 10), kLabels, "images: ends inside its header"},
+        IdxDamage{"NoRows", idx({0, 2, 3}, ""), idx({0}, ""), "images: dimension 1 is 0"},
+        IdxDamage{"Short", kImages.substr(0, kImages.size() - 1), kLabels, "images: claims 12 values and holds 11"},
+        IdxDamage{"Long", kImages + "x", kLabels, "images: claims 12 values and holds more"},
+        IdxDamage{"Huge", idx({1'000'000, 1000, 1000}, "x"), kLabels, "images: claims over 1073741824 values"},
+        IdxDamage{"Overflow", idx({0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}, "x"), kLabels, "images: claims over"},
+        IdxDamage{"JustUnderTheBound", idx({1 << 30, 1, 1}, "x"), kLabels,
+                  "images: claims 1073741824 values and holds 1"},
+        IdxDamage{"FewerLabels", kImages, idx({1}, "\x07"), "labels: has 1 labels, but"},
+        IdxDamage{"WrongLabel", kImages, idx({2}, "\x07\x0A"), "labels: label 2 is 10, wanted 0..9"}),
     [](const auto& info) { return info.param.name; });
 
 struct Spelling {
