@@ -14,8 +14,7 @@
 
 namespace rt::train {
 
-inline constexpr std::int64_t kMaxIdxBytes = std::int64_t{1}
-                                             << 30;  // values in one file; MNIST's largest has 47 million
+inline constexpr std::int64_t kMaxIdxBytes = 1LL << 30;  // values in one file; MNIST's largest has 47 million
 
 // One set: `images` has 3 dimensions (rows, height, width), `labels` has 1, and both count the same rows. The features
 // are pixel / 255; labels are 0..9. Code::NotFound, or Code::Corrupt with the file, what was wanted and what was seen.
