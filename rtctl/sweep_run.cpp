@@ -97,8 +97,6 @@ std::string placement(const tune::TrialPlan& plan, const ClusterTotals& totals, 
                      found.program.empty() ? sweep.command.front() : found.program.string());
 }
 
-}  // namespace
-
 // The life of one run, in the order in which things can go wrong.
 class SweepRun {
  public:
@@ -274,6 +272,8 @@ class SweepRun {
   bool interrupted_ = false;
   std::string next_steps_;  // empty: nothing has been started yet
 };
+
+}  // namespace
 
 int run_sweep(const SweepRunOptions& options) { return SweepRun(options).run(); }
 

@@ -3,6 +3,7 @@
 // file. For tests only.
 
 #include <ATen/Parallel.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,8 +47,9 @@ inline std::vector<int> run_processes(int size, const std::string& file, const s
   for (int rank = 0; rank < size; ++rank) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(60);             // nothing may outlive its test
-      at::set_num_threads(1);  // a fork has lost the threads of the parent's OpenMP team, and would wait for them
+      ::alarm(60);                 // nothing may outlive its test
+      ::signal(SIGPIPE, SIG_IGN);  // as in a worker: Gloo writes to peers that are gone
+      at::set_num_threads(1);      // a fork has lost the threads of the parent's OpenMP team, and would wait for them
       const auto values = key_value_over(c10::make_intrusive<c10d::FileStore>(file, size));
       auto context = context_of(rank, size, *values);
       ::_exit(body(context));

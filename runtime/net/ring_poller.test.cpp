@@ -121,8 +121,9 @@ TEST(RingPoller, IsToldOfWhatAnotherThreadCompletes) {
   Loop loop;
   Waiter first, second;
   std::thread other([&] {
+    Waiter never;
     for (Waiter* waiter : {&second, &first}) {
-      std::this_thread::sleep_for(5ms);  // so that both wait by then; right in either order
+      EXPECT_FALSE(loop.poller().wait(never, in(5ms)));  // both others wait by then; right if not, too
       loop.poller().complete(*waiter);
     }
   });
