@@ -48,6 +48,7 @@ class RingPoller : public boost::asio::execution_context::service {
   };
 
   explicit RingPoller(boost::asio::execution_context& context);
+  // The first time before the loop has its thread.
   static RingPoller& of(boost::asio::io_context& io) { return boost::asio::use_service<RingPoller>(io); }
 
   // Code::System where the process has no descriptor left for its bell.

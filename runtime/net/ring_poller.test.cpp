@@ -23,10 +23,13 @@ class Loop {
     io.stop();
     thread.join();
   }
-  RingPoller& poller() { return RingPoller::of(io); }
+  RingPoller& poller() { return poller_; }
 
   boost::asio::io_context io{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
+
+ private:
+  RingPoller& poller_ = RingPoller::of(io);  // before there is another thread
   std::thread thread{[this] { io.run(); }};
 };
 
