@@ -127,6 +127,45 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
+// Cut short, flipped in one bit, gone: the trial runs again from what is left, and nobody is charged.
+class StopAndDamage : public Stop, public ::testing::WithParamInterface<const char*> {
+ protected:
+  static void damage(const fs::path& checkpoint) {
+    const std::string kind = GetParam();
+    if (kind == "Gone") {
+      fs::remove_all(checkpoint);
+      return;
+    }
+    fs::path file;
+    for (const auto& entry : fs::directory_iterator(checkpoint)) file = entry.path();
+    std::string bytes = rt::read_file(file).get();
+    if (kind == "Short")
+      bytes.pop_back();
+    else
+      bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+  }
+};
+
+TEST_P(StopAndDamage, OfTheNewestCheckpointCostsOnlyTheStepsSinceAnOlderOne) {
+  Command command = start_to_the_gate();
+  command.send(SIGINT);
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  open_gate();
+  EXPECT_EQ(command.wait().exit_code, 130);
+  damage(directory / "trials/0002/checkpoints/step-00000002");
+
+  const Ended rest = resume(sandbox).wait();
+  EXPECT_EQ(rest.exit_code, 0) << rest.output << rest.errors;
+  EXPECT_THAT(rest.output, HasSubstr("trial 0002 can't go on from its checkpoint step-00000002: the checkpoint's f"));
+  EXPECT_EQ(difference(undisturbed(), outcome_of(sandbox, directory)), "");
+  EXPECT_EQ(results_of(sandbox, directory)["trials"][1]["failures"], 0);
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(By, StopAndDamage, ::testing::Values("Short", "Flipped", "Gone"),
+                         [](const auto& info) { return std::string(info.param); });
+
 TEST_F(Stop, AFullDiskEndsTheSweepAndTheResumeLosesNothing) {
   const SmallDisk disk(directory);
   if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system needs root";

@@ -53,6 +53,12 @@ Line line(const TrialEnded& record, const History& history) {
   return text;
 }
 
+Line line(const CheckpointDropped& record, const History& history) {
+  if (record.cause.empty()) return std::nullopt;
+  return fmt::format("trial {} can't go on from its checkpoint {}: {}", trial_of(history, record.trial).id,
+                     printable(record.name), printable(record.cause));
+}
+
 Line line(const Interrupted& record, const History&) { return "sweep interrupted: " + record.cause; }
 
 Line line(const SweepEnded& record, const History& history) {

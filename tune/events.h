@@ -61,6 +61,14 @@ struct RankDied {  // or threw, or left with another exit code than 0
   bool gang_lost = false;  // the lease is gone too: the runner has released it
 };
 
+// Instead of RanksReady: the checkpoint to restore is damaged or gone. No rank was started.
+struct CheckpointLost {
+  TrialIndex trial = 0;
+  int generation = 0;
+  std::string name;
+  std::string cause;
+};
+
 // The answer to StopTrial: no process of this generation is left.
 struct TrialStopped {
   TrialIndex trial = 0;
@@ -71,8 +79,8 @@ struct TrialStopped {
 
 struct StopRequested {};  // Ctrl-C
 
-using Event = std::variant<SlotsChanged, GangGranted, LeaseRefused, RanksReady, Report, Saved, RankDied, TrialStopped,
-                           StopRequested>;
+using Event = std::variant<SlotsChanged, GangGranted, LeaseRefused, RanksReady, Report, Saved, RankDied, CheckpointLost,
+                           TrialStopped, StopRequested>;
 
 // ---- commands
 
@@ -81,7 +89,7 @@ struct RequestGang {  // answered by GangGranted or LeaseRefused; requests are g
   bool operator==(const RequestGang&) const = default;
 };
 
-struct Launch {  // on the trial's gang; answered by RanksReady or RankDied
+struct Launch {  // on the trial's gang; answered by RanksReady, CheckpointLost or RankDied
   TrialIndex trial = 0;
   int generation = 0;
   std::string restore;  // checkpoint to load; empty: from the start

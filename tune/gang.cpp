@@ -81,6 +81,8 @@ void Gang::launch(const Launch& launch, const std::string& parameters, std::uint
   last_program_report_ = {};
   auto go_on = [this, launch, parameters, seed](const Status& ready) {
     if (stopping_) return;
+    if (!ready && ready.error().code == Code::Corrupt)
+      return tools_.tell(CheckpointLost{trial_, launch.generation, launch.restore, ready.error().message});
     if (!ready) return fail(0, ready.error().message, "");
     start_store([this, launch, parameters, seed] { start_ranks(launch, parameters, seed); });
   };

@@ -163,6 +163,8 @@ Status History::fold(const CheckpointDropped& record) {
   if (found == trial->held.end()) return corrupt(fmt::format("the trial holds no checkpoint '{}'", record.name));
   trial->held.erase(found);
   trial->dropped.insert(record.name);
+  if (best_checkpoint_ && best_checkpoint_->trial == record.trial && best_checkpoint_->name == record.name)
+    find_best_again();
   return Unit{};
 }
 

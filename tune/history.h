@@ -4,7 +4,7 @@
 //
 // Owner: the Tuner, or whoever shows a finished sweep. Thread: the owner's. Pure: no clock, no file.
 // Invariants: a trial ends once and nothing of it but CheckpointDropped follows; steps grow within a trial; the newest
-// checkpoint of a trial and the best one of the sweep are never dropped.
+// checkpoint of a trial and the best one of the sweep are dropped only where they are of no use.
 // Danger: after an error the state is half changed: throw it away.
 
 #include <memory>
@@ -82,6 +82,7 @@ class History {
   Verdict judge(const Reported& report);
   void accept(TrialState& trial, const Reported& report);
   void hold(TrialState& trial, HeldCheckpoint held);
+  void find_best_again();
   void consider_best(const TrialState& trial, const HeldCheckpoint& held);
   std::optional<std::string> surplus(const TrialState& trial) const;
   std::optional<Record> owed_end() const;

@@ -125,6 +125,7 @@ struct TrialEnded {  // once a trial
 struct CheckpointDropped {  // its folder is deleted after this record
   TrialIndex trial = 0;
   std::string name;
+  std::string cause;  // empty: newer or better ones are kept; else why nothing can go on from it
   bool operator==(const CheckpointDropped&) const = default;
 };
 

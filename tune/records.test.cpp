@@ -28,6 +28,7 @@ std::vector<Record> one_of_each_kind() {
           RankFailed{4, 2, 1, "signal 11 (Segmentation fault)", "line 1\nline 2\n", true},
           TrialEnded{4, EndReason::GivenUp},
           CheckpointDropped{4, "step-00000003"},
+          CheckpointDropped{4, "step-00000004", "its file rank-0.pt is damaged"},
           Interrupted{"stopped by the user"},
           SweepEnded{4, ""},
           SweepEnded{std::nullopt, "why"}};

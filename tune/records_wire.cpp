@@ -181,10 +181,12 @@ void write(const CheckpointDropped& from, wire::TuneRecord::Builder record) {
   auto to = record.initCheckpointDropped();
   to.setTrial(from.trial);
   to.setName(text(from.name));
+  to.setCause(text(from.cause));
 }
 
 Result<Record> read(wire::CheckpointDropped::Reader from) {
-  return Record{CheckpointDropped{.trial = static_cast<TrialIndex>(from.getTrial()), .name = text(from.getName())}};
+  return Record{CheckpointDropped{
+      .trial = static_cast<TrialIndex>(from.getTrial()), .name = text(from.getName()), .cause = text(from.getCause())}};
 }
 
 void write(const Interrupted& from, wire::TuneRecord::Builder record) {

@@ -16,9 +16,13 @@ void History::hold(TrialState& trial, HeldCheckpoint held) {
   const bool is_best_overwritten =
       best_checkpoint_ && best_checkpoint_->trial == trial.index && best_checkpoint_->name == name;
   if (!is_best_overwritten) return consider_best(trial, trial.held.back());
+  find_best_again();
+}
+
+void History::find_best_again() {
   best_checkpoint_.reset();
-  for (const TrialState& other : trials_) {
-    for (const HeldCheckpoint& candidate : other.held) consider_best(other, candidate);
+  for (const TrialState& trial : trials_) {
+    for (const HeldCheckpoint& candidate : trial.held) consider_best(trial, candidate);
   }
 }
 

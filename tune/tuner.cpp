@@ -210,6 +210,18 @@ void Tuner::on(const RankDied& event, TimePoint) {
   if (event.gang_lost) gangs_.erase(event.trial);
 }
 
+// No failure of the trial: it goes on from an older checkpoint, or from its start.
+void Tuner::on(const CheckpointLost& event, TimePoint) {
+  Gang* gang = find(event.trial, event.generation);
+  if (!gang) return;
+  if (gang->phase != Phase::Launching) {
+    ++ignored_.stale;
+    return;
+  }
+  commit(CheckpointDropped{event.trial, event.name, event.cause});
+  if (!is_winding_down()) launch(event.trial, *gang);
+}
+
 void Tuner::on(const TrialStopped& event, TimePoint) {
   Gang* gang = find(event.trial, event.generation);
   if (!gang) return;

@@ -76,6 +76,7 @@ class Tuner {
   void on(const Report& event, TimePoint now);
   void on(const Saved& event, TimePoint now);
   void on(const RankDied& event, TimePoint now);
+  void on(const CheckpointLost& event, TimePoint now);
   void on(const TrialStopped& event, TimePoint now);
   void on(const StopRequested& event, TimePoint now);
 

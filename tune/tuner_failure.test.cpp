@@ -21,6 +21,29 @@ TEST_F(TunerTest, TriesAFailedTrialAgainOnItsGangFromItsLastCheckpoint) {
   EXPECT_EQ(send(TrialStopped{.trial = 0, .generation = 2}), (Commands{ReleaseGang{0}}));
 }
 
+TEST_F(TunerTest, GoesOnFromAnOlderCheckpointOrTheStartWhereOneIsLostAndChargesNobody) {
+  Sweep sweep = sweep_of(1);
+  sweep.max_failures = 1;
+  sweep.checkpoint.every = 1;
+  sweep.checkpoint.keep = 2;
+  begin(sweep);
+  run_to_first_step(0);
+  for (int step = 1; step <= 2; ++step) {
+    send(report(0, 1, step));
+    send(Saved{0, 1, step, {"step-0000000" + std::to_string(step), {}}});
+  }
+  send(RankDied{.trial = 0, .generation = 1, .cause = "signal 9"});
+  EXPECT_EQ(send(TrialStopped{.trial = 0, .generation = 1}), (Commands{Launch{0, 2, "step-00000002", 2}}));
+  EXPECT_EQ(send(CheckpointLost{0, 2, "step-00000002", "damaged"}),
+            (Commands{DropCheckpoint{0, "step-00000002"}, Launch{0, 3, "step-00000001", 1}}));
+  EXPECT_EQ(last.at(0), (Record{CheckpointDropped{0, "step-00000002", "damaged"}}));
+  EXPECT_EQ(send(CheckpointLost{0, 2, "step-00000001", "of a generation before"}), Commands{});
+  EXPECT_EQ(send(CheckpointLost{0, 3, "step-00000001", "gone"}),
+            (Commands{DropCheckpoint{0, "step-00000001"}, Launch{0, 4, "", 0}}));
+  EXPECT_EQ(tuner->history().trials().at(0).failures, 1);
+  EXPECT_EQ(send(RanksReady{0, 4}), (Commands{Step{0, 1}}));
+}
+
 TEST_F(TunerTest, AsksForANewGangWhereTheOldOneWentWithItsNode) {
   Sweep sweep = sweep_of(1);
   sweep.max_failures = 1;

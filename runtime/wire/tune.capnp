@@ -125,6 +125,7 @@ struct TrialEnded {            # once a trial
 struct CheckpointDropped {     # its folder is deleted after this record
   trial @0 :UInt64;
   name @1 :Text;
+  cause @2 :Text;              # empty: newer or better ones are kept; else why it is of no use
 }
 
 struct Interrupted {           # stopped cleanly, to be resumed
