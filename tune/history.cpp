@@ -48,6 +48,10 @@ Status History::fold(const SweepStarted& record) {
 
 Status History::fold(const Resumed&) {
   interrupted_.reset();
+  if (any_report_) {
+    any_report_in_run_ = false;
+    failed_in_run_ = 0;
+  }
   return Unit{};
 }
 
@@ -108,7 +112,7 @@ Verdict History::judge(const Reported& report) {
 }
 
 void History::accept(TrialState& trial, const Reported& report) {
-  any_report_ = true;
+  any_report_ = any_report_in_run_ = true;
   ++trial.reports;
   trial.step = report.step;
   trial.metrics = report.metrics;
@@ -152,8 +156,9 @@ Status History::fold(const TrialEnded& record) {
   trial->ended = record.reason;
   trial->owed_end.reset();
   open_.erase(record.trial);
-  if (record.reason == EndReason::Failed) ++failed_trials_;
-  if (record.reason == EndReason::ProgramEnded) any_report_ = true;  // it ran well, though it said nothing
+  if (record.reason == EndReason::Failed) ++failed_in_run_;
+  if (record.reason == EndReason::ProgramEnded)
+    any_report_ = any_report_in_run_ = true;  // it ran, though it said nothing
   return Unit{};
 }
 
@@ -223,9 +228,9 @@ std::optional<Record> History::owed() {
   if (!open_.empty() || next_trial()) return std::nullopt;
   std::string cause;
   if (target_reached_) cause = "the target was reached";
-  if (is_hopeless()) {
+  if (is_hopeless() && !any_report_) {
     cause = fmt::format("{} trials failed and none ever made a report: the program or its command is wrong",
-                        failed_trials_);
+                        failed_in_run_);
   }
   return SweepEnded{best_trial(), std::move(cause)};
 }

@@ -20,8 +20,9 @@
 
 namespace rt::tune {
 
-// If this many trials have failed for good and no trial has ever made a report, the sweep ends: what is wrong then is
-// the program or its command line, not the parameters, and the other trials would fail in the same way.
+// If this many trials have failed for good and no trial has made a report, the sweep goes no further: what is wrong
+// then is the program or its command line, not the parameters, and the other trials would fail in the same way. One
+// that never had a report has ended; one that had some, before it was resumed, is interrupted and can be resumed again.
 inline constexpr int kHopelessTrials = 3;
 
 class History {
@@ -49,7 +50,10 @@ class History {
   const std::vector<TrialState>& trials() const { return trials_; }
   const std::set<TrialIndex>& open_trials() const { return open_; }  // created and not ended
   std::optional<std::int64_t> planned_trials() const { return searcher_->size(); }
-  bool is_ending() const { return target_reached_ || is_hopeless(); }
+  bool is_ending() const { return target_reached_ || (is_hopeless() && !any_report_); }
+
+  // Since it was started or last resumed. Of a sweep that had reports before then; else it is ending.
+  bool is_hopeless() const { return !any_report_in_run_ && failed_in_run_ >= kHopelessTrials; }
   bool is_interrupted() const { return interrupted_.has_value(); }
   const std::optional<Interrupted>& interrupted() const { return interrupted_; }
   const std::optional<SweepEnded>& ended() const { return ended_; }
@@ -87,7 +91,6 @@ class History {
   std::optional<std::string> surplus(const TrialState& trial) const;
   std::optional<Record> owed_end() const;
   std::optional<Record> owed_drop();
-  bool is_hopeless() const { return !any_report_ && failed_trials_ >= kHopelessTrials; }
 
   Sweep sweep_;
   std::unique_ptr<Searcher> searcher_;
@@ -101,7 +104,8 @@ class History {
   std::optional<SweepEnded> ended_;
   bool target_reached_ = false;
   bool any_report_ = false;
-  int failed_trials_ = 0;
+  bool any_report_in_run_ = false;  // since the start or the last resume
+  int failed_in_run_ = 0;
 };
 
 // The seed of a trial: of the sweep's seed and the trial's index alone.

@@ -117,6 +117,28 @@ TEST_F(TunerTest, EndsASweepWhoseFirstThreeTrialsFailBeforeAnyReport) {
   EXPECT_EQ(state(3).ended, EndReason::GivenUp);
 }
 
+TEST_F(TunerTest, IsInterruptedWhereAllFailsFromAResumeOn) {
+  begin(sweep_of(100));
+  run_to_first_step(0);
+  send(report(0, 1, 1));
+  auto again = Tuner::replay(sweep_of(100), journal);
+  ASSERT_TRUE(again) << again.error().message;
+  tuner = *std::move(again);
+  keep(tuner->resume({}));
+  send(SlotsChanged{1});
+  for (TrialIndex trial = 0; trial < 3; ++trial) {
+    EXPECT_FALSE(tuner->history().is_interrupted());
+    const int generation = trial == 0 ? 2 : 1;
+    send(GangGranted{trial});
+    send(RankDied{.trial = trial, .generation = generation, .cause = "exit code 127"});
+    end(trial, generation);
+  }
+  EXPECT_TRUE(tuner->history().is_interrupted());
+  EXPECT_FALSE(tuner->history().ended());
+  EXPECT_EQ(only<Interrupted>(journal).at(0).cause,
+            "3 trials failed and none has made a report since the sweep was resumed: is the program still right?");
+}
+
 TEST_F(TunerTest, GoesOnPastFailuresOnceATrialHasReported) {
   begin(sweep_of(100));
   run_to_first_step(0);

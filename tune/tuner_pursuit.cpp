@@ -1,5 +1,6 @@
 // The part of the Tuner that follows from its state alone: records that are owed, commands that are due. It runs after
 // every event, and is all that a resumed sweep needs to go on.
+#include <string>
 #include <utility>
 
 #include "rt/tune/tuner.h"
@@ -27,6 +28,9 @@ void Tuner::commit_report(Reported draft) { outcome_.records.push_back(sound(his
 
 void Tuner::settle() {
   while (auto record = history_.owed()) commit(std::move(*record));
+  if (history_.is_hopeless() && !history_.ended())
+    interrupt(std::to_string(kHopelessTrials) +
+              " trials failed and none has made a report since the sweep was resumed: is the program still right?");
 }
 
 void Tuner::pursue() {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -93,6 +94,11 @@ Status FileJournal::sync_segment() {
     file = file_;
   }
   if (::fdatasync(file->get()) != 0) return system_error("cannot sync the journal in " + folder_.string(), errno);
+  struct stat facts {};
+  if (::fstat(file->get(), &facts) != 0 || facts.st_nlink > 0) return Unit{};
+  const std::lock_guard lock(file_mutex_);
+  if (file == file_)  // else a snapshot has replaced it meanwhile
+    return Error{Code::System, "the journal's file in " + folder_.string() + " was deleted while it was written"};
   return Unit{};
 }
 

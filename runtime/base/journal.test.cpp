@@ -164,6 +164,15 @@ TEST_F(JournalFolder, RefusesASecondWriterAndNamesTheFirst) {
   EXPECT_THAT(error.message, HasSubstr("process " + std::to_string(::getpid())));
 }
 
+TEST_F(JournalFolder, SaysThatItWasDeletedUnderItsWriter) {
+  const auto opened = open();
+  ASSERT_TRUE(opened.journal->append("one"));
+  fs::remove_all(folder.path());
+  const Status synced = opened.journal->sync();
+  ASSERT_FALSE(synced);
+  EXPECT_THAT(synced.error().message, HasSubstr("was deleted while it was written"));
+}
+
 TEST_F(JournalFolder, RefusesWhatIsTooLargeForOneAppend) {
   const std::string large((256 << 20) - 3, 'x');
   EXPECT_EQ(open().journal->append(large).error().code, Code::Invalid);
