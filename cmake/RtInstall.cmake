@@ -37,10 +37,13 @@ if(TARGET rt_nccl)
 endif()
 foreach(program rtctl rtd rt-torch)
   if(TARGET ${program})
-    set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # rt-torch finds the wheel's libraries
     install(TARGETS ${program})
   endif()
 endforeach()
+
+if(TARGET rt-torch)
+  set_target_properties(rt-torch PROPERTIES INSTALL_RPATH ${torch_root}/lib)  # the wheel's libraries, wherever its venv is
+endif()
 
 install(DIRECTORY runtime actors tune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rt FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${RT_WIRE_INCLUDE}/rt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

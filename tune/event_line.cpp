@@ -32,17 +32,24 @@ Line line(const Reported& record, const History& history) {
                      value_text(history, objective_of(history.sweep(), record.metrics)));
 }
 
-Line line(const RankFailed& record, const History& history) {
-  std::string text = fmt::format("trial {} failed on rank {}: {}", trial_of(history, record.trial).id, record.rank,
-                                 printable(record.cause));
-  if (!record.final) text += "; it is tried again";
-  std::string_view rest = record.log_tail;
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    text += "\n    | " + printable(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+std::string indented(std::string_view lines) {
+  std::string text;
+  while (!lines.empty()) {
+    const auto end = std::min(lines.find('\n'), lines.size());
+    text += "\n    | " + printable(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   return text;
+}
+
+// A cause may be of several lines: what a program wrote last, or a stack.
+Line line(const RankFailed& record, const History& history) {
+  const std::string_view cause = record.cause;
+  const auto end = std::min(cause.find('\n'), cause.size());
+  const std::string_view again = record.final ? "" : " (it is tried again)";
+  return fmt::format("trial {} failed on rank {}{}: {}{}{}", trial_of(history, record.trial).id, record.rank, again,
+                     printable(cause.substr(0, end)), indented(cause.substr(std::min(end + 1, cause.size()))),
+                     indented(record.log_tail));
 }
 
 Line line(const TrialEnded& record, const History& history) {

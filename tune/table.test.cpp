@@ -120,8 +120,10 @@ TEST_F(EventLineTest, FollowsATrialFromItsStartToItsEnd) {
   EXPECT_EQ(say(Reported{.trial = 0, .generation = 1, .step = 1, .metrics = {{"loss", 0.5}}}), std::nullopt);
   EXPECT_EQ(say(Reported{.trial = 0, .generation = 1, .step = 2, .metrics = {{"loss", 0.25}}}),
             "trial 0001 iteration 2, loss 0.25");
-  EXPECT_EQ(say(RankFailed{0, 1, 1, "signal 11", "loading\nno data\x1b[2J\n", false}),
-            "trial 0001 failed on rank 1: signal 11; it is tried again\n    | loading\n    | no data?[2J");
+  EXPECT_EQ(
+      say(RankFailed{0, 1, 1, "signal 11; it wrote:\nTraceback\n  ValueError\n", "no data\x1b[2J\n", false}),
+      "trial 0001 failed on rank 1 (it is tried again): signal 11; it wrote:\n    | Traceback\n    |   ValueError\n"
+      "    | no data?[2J");
   EXPECT_EQ(say(GenerationStarted{0, 2}), "trial 0001 goes on from the start (generation 2)");
   EXPECT_EQ(say(TrialEnded{0, EndReason::Completed}), "trial 0001 ended (completed) at iteration 2, best loss 0.25");
   EXPECT_EQ(say(SweepEnded{0, ""}), "sweep ended after 1 trial");

@@ -26,6 +26,10 @@ class Member {
 int main(int argc, char** argv) {
   rt::Cluster cluster = rt::connect(argc, argv);
   const int size = argc > 1 ? std::atoi(argv[1]) : 4;
+  if (size < 1) {
+    std::cerr << "ring: '" << argv[1] << "' is no number of members; usage: ring [MEMBERS]\n";
+    return 2;
+  }
 
   std::vector<rt::Actor<Member>> ring;
   for (int i = 0; i < size; ++i) ring.push_back(cluster.spawn<Member>());

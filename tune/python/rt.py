@@ -53,8 +53,9 @@ def world_size():
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
-def report(step, checkpoint=None, **metrics):
-    """Reports the metrics (numbers, or what float() takes) of `step`, a whole number that grows from report to report.
+def report(step, *, checkpoint=None, **metrics):
+    """Reports the metrics (numbers, what float() takes, or None for not a number) of `step`, a whole number that grows
+    from report to report: rt.report(3, loss=0.5), or rt.report(3, **metrics) where they are in a dict.
 
     `checkpoint`: the name of a complete folder below RT_CHECKPOINT_DIR. The one that rt.checkpoint() made since the last
     report is named by itself.
@@ -62,6 +63,8 @@ def report(step, checkpoint=None, **metrics):
     global _new_checkpoint
     line = {"step": int(step)}
     for name, value in metrics.items():
+        if value is None:
+            value = float("nan")
         line[name] = value if type(value) in (int, float) else float(value)
     if checkpoint or _new_checkpoint:
         line["checkpoint"] = str(checkpoint or _new_checkpoint)
