@@ -8,6 +8,7 @@
 
 #include "rt/runtime/base/files.h"
 #include "rt/tests/support/sandbox.h"
+#include "rt/tests/support/small_disk.h"
 
 namespace rt::testing {
 namespace {
@@ -67,6 +68,20 @@ TEST_F(ProgramTrials, AFailureShowsItsCauseAndTheLastLinesAndIsTriedAgainAsOften
   EXPECT_EQ(trial()["failures"], 3);
   EXPECT_EQ(trial()["state"], "failed");
   EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+// rt.checkpoint() removes what it had half written, so that the disk has room again when the program has ended.
+TEST_F(ProgramTrials, AFullDiskChargesNoTrialThoughTheProgramFailed) {
+  const SmallDisk disk(directory, "size=1m");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system needs root";
+  const Ended ended = start("  steps: {value: 3}\n  ballast_kib: {value: 2048}").wait();
+  EXPECT_EQ(ended.exit_code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("No space left on device"));
+  EXPECT_EQ(trial()["failures"], 0);
+  disk.make_room("size=64m");
+  const Ended rest = sandbox.run_rtctl({"tune", "--resume", directory.string(), "--cpus", "1"});
+  EXPECT_EQ(rest.exit_code, 0) << rest.output << rest.errors;
+  EXPECT_EQ(trial()["reason"], "program ended");
 }
 
 TEST_F(ProgramTrials, WhatAProgramLeavesBehindIsGoneAfterTheEnd) {

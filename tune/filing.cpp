@@ -1,6 +1,9 @@
 #include "rt/tune/filing.h"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "rt/runtime/base/checksum.h"
 #include "rt/runtime/base/crash_point.h"
@@ -12,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Error failure(const std::string& what, const fs::path& path, const std::error_code& error) {
-  return {Code::System, "cannot " + what + " " + path.string() + ": " + error.message()};
+  return system_error("cannot " + what + " " + path.string(), error.value());
 }
 
 }  // namespace
@@ -21,9 +24,7 @@ Result<fs::path> prepare_checkpoint(const fs::path& folder, const std::string& n
   const fs::path work = folder / (name + ".tmp");
   RT_CHECK(remove_tree(work));
   RT_CHECK(remove_tree(folder / name));
-  std::error_code error;
-  fs::create_directories(work, error);
-  if (error) return failure("make the checkpoint folder", work, error);
+  RT_CHECK(make_folders(work));
   RT_CRASH_POINT("checkpoint.prepared");
   return work;
 }
@@ -87,9 +88,22 @@ Status drop_unrecorded(const fs::path& folder, const std::vector<std::string>& r
   std::vector<fs::path> left_over;
   for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator(); it.increment(error))
     if (std::find(recorded.begin(), recorded.end(), it->path().filename()) == recorded.end()) left_over.push_back(*it);
-  if (error) return Error{Code::System, "cannot read " + folder.string() + ": " + error.message()};
+  if (error) return failure("read", folder, error);
   for (const fs::path& path : left_over) RT_CHECK(remove_tree(path));
   return Unit{};
+}
+
+Status room_in(const fs::path& folder) {
+  constexpr std::uint64_t kFull = 64 << 10;  // bytes free: less is no room for a checkpoint
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0)
+    return system_error("cannot look at the disk of " + folder.string(), errno);
+  const std::uint64_t bytes = disk.f_bavail * disk.f_frsize;
+  const bool has_inodes = disk.f_files == 0 || disk.f_favail > 0;  // some file systems count none
+  if (bytes >= kFull && has_inodes) return Unit{};
+  return system_error("the disk of " + folder.string() + " has " + std::to_string(bytes) + " bytes and " +
+                          std::to_string(disk.f_favail) + " inodes free",
+                      ENOSPC);
 }
 
 Status drop_checkpoint(const fs::path& folder, const std::string& name) {

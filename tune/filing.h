@@ -25,6 +25,10 @@ Status verify_checkpoint(const std::filesystem::path& folder, const Checkpoint& 
 // Removes what no record names: the left-overs of a save that a kill cut off, whole or in part.
 Status drop_unrecorded(const std::filesystem::path& folder, const std::vector<std::string>& recorded);
 
+// Code::NoSpace where the disk of `folder` is full, of bytes or of inodes. For a failure that can't say whether a full
+// disk is its cause: it looks afterwards, when something may have been removed already.
+Status room_in(const std::filesystem::path& folder);
+
 // One that isn't there is fine.
 Status drop_checkpoint(const std::filesystem::path& folder, const std::string& name);
 

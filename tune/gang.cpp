@@ -1,6 +1,7 @@
 #include "rt/tune/gang.h"
 
 #include "rt/actors/trial_rank.h"
+#include "rt/runtime/base/files.h"
 #include "rt/runtime/wire/message.h"
 #include "rt/runtime/wire/trial.capnp.h"
 #include "rt/tune/filing.h"
@@ -16,13 +17,14 @@ std::string message(Fill&& fill) {
   return wire::to_bytes(builder);
 }
 
+// `error` with what was under way when it came.
+Error in(const std::string& what, const Error& error) { return {error.code, what + ": " + error.message}; }
+
 // File work before a launch. A trainable's checkpoints have rt's own names: one that is in no record was cut off by a
 // kill. A program names its own, and may keep what it has not reported.
 Status make_ready(const std::filesystem::path& folder, bool owns_names, const std::string& restore,
                   const std::vector<Checkpoint>& held) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Error{Code::System, "cannot make " + folder.string() + ": " + error.message()};
+  RT_CHECK(make_folders(folder));
   std::vector<std::string> names;
   for (const Checkpoint& checkpoint : held) {
     names.push_back(checkpoint.name);
@@ -31,7 +33,17 @@ Status make_ready(const std::filesystem::path& folder, bool owns_names, const st
   return owns_names ? drop_unrecorded(folder, names) : Status(Unit{});
 }
 
-constexpr std::uintmax_t kFullDisk = 64 << 10;  // bytes free: less is no room for a checkpoint
+// The answer's own bytes. NoSpace where the rank met a full disk.
+Result<std::string> unwrap(const std::string& bytes) {
+  Result<std::string> answer = std::string();
+  RT_CHECK(wire::with_message<wire::TrialAnswer>(bytes, [&](wire::TrialAnswer::Reader from) {
+    if (from.isNoSpace())
+      answer = Error{Code::NoSpace, wire::text(from.getNoSpace())};
+    else
+      answer = wire::data(from.getDone());
+  }));
+  return answer;
+}
 
 }  // namespace
 
@@ -81,7 +93,7 @@ void Gang::launch(const Launch& launch, const std::string& parameters, std::uint
   last_program_report_ = {};
   auto go_on = [this, launch, parameters, seed](const Status& ready) {
     if (stopping_) return;
-    if (!ready) return fail(0, ready.error().message, "");
+    if (!ready) return fail(0, ready.error());
     start_store([this, launch, parameters, seed] { start_ranks(launch, parameters, seed); });
   };
   auto ready = std::make_shared<Status>(Unit{});
@@ -161,10 +173,11 @@ void Gang::ask(int rank, std::string_view method, std::string bytes, Answer answ
   const auto state = tools_.client.call(ranks_[static_cast<std::size_t>(rank)].actor, method, std::move(bytes));
   auto use = later([this, state, rank, answer = std::move(answer)] {
     const Result<std::string>& result = state->value();
-    if (result) return answer(rank, *result);
-    const Code code = result.error().code;
-    if (code == Code::MaybeRan || code == Code::NotSent) return;
-    fail(rank, result.error().message, "");
+    const Code code = result ? Code{} : result.error().code;
+    if (!result && (code == Code::MaybeRan || code == Code::NotSent)) return;
+    const Result<std::string> own = result ? unwrap(*result) : result;
+    if (!own) return fail(rank, own.error());
+    answer(rank, *own);
   });
   state->then([queue = tools_.queue, use = std::move(use)] { queue->put(use); });
 }
@@ -190,7 +203,7 @@ void Gang::step(std::int64_t step) {
     const Status read = wire::with_message<wire::TrialReport>(answers.front(), [&](wire::TrialReport::Reader from) {
       report.metrics = metrics_of(wire::text(from.getMetrics()));
     });
-    if (!read) return fail(0, "its report of step " + std::to_string(step) + ": " + read.error().message, "");
+    if (!read) return fail(0, in("its report of step " + std::to_string(step), read.error()));
     tools_.tell(std::move(report));
   });
 }
@@ -200,7 +213,7 @@ void Gang::save(std::int64_t step, const std::string& name) {
   auto file = [this](auto work, auto then) {
     auto result = std::make_shared<std::optional<decltype(work())>>();
     auto use = later([this, result, then] {
-      if (!**result) return fail(0, "the checkpoint could not be saved: " + (*result)->error().message, "");
+      if (!**result) return fail(0, in("the checkpoint could not be saved", (*result)->error()));
       then(***result);
     });
     tools_.filing.give([work, result, use, queue = tools_.queue] {
@@ -220,18 +233,16 @@ void Gang::save(std::int64_t step, const std::string& name) {
        });
 }
 
-void Gang::fail(int rank, const std::string& cause, const std::string& lines) {
+void Gang::fail(int rank, const Error& cause, const std::string& lines) {
   if (stopping_) return kill_ranks();  // nothing is wanted of it any more
   if (std::exchange(failed_, true)) return;
   kill_ranks();
-  std::error_code ignored;
-  const auto disk = std::filesystem::space(plan_.directory, ignored);
-  if (!ignored && disk.available < kFullDisk)  // the disk's fault, not the trial's: it keeps its tries
-    return tools_.give_up(system_error("the disk of " + plan_.directory.string() + " is full (" +
-                                           std::to_string(disk.available) + " bytes are free; trial " + id_ + ": " +
-                                           cause + "); make room",
-                                       ENOSPC));
-  tools_.tell(RankDied{.trial = trial_, .generation = generation_, .rank = rank, .cause = cause, .log_tail = lines});
+  const Status room = cause.code == Code::NoSpace ? Status(cause) : room_in(plan_.directory);
+  if (!room && room.error().code == Code::NoSpace)  // the disk's fault, not the trial's: it keeps its tries
+    return tools_.give_up({Code::NoSpace, "the disk is full, make room: trial " + id_ + ": " + cause.message +
+                                              (cause.code == Code::NoSpace ? "" : "; " + room.error().message)});
+  tools_.tell(
+      RankDied{.trial = trial_, .generation = generation_, .rank = rank, .cause = cause.message, .log_tail = lines});
 }
 
 void Gang::kill_ranks() {
@@ -247,14 +258,15 @@ void Gang::on_death(const ActorDeath& death) {
     ranks_[rank].alive = false;
     tools_.own(death.actor, nullptr);
     if (!stopping_)
-      fail(static_cast<int>(rank), death.cause, death.last_lines);
+      fail(static_cast<int>(rank), {Code::Unavailable, death.cause}, death.last_lines);
     else
       kill_ranks();  // it won't answer a stop any more: the others needn't either
   }
   if (death.actor == store_) {
     store_ = 0;
     tools_.own(death.actor, nullptr);
-    if (!stopping_) fail(0, "the process that hosts the gang's store died: " + death.cause, death.last_lines);
+    if (!stopping_)
+      fail(0, {Code::Unavailable, "the process that hosts the gang's store died: " + death.cause}, death.last_lines);
   }
   tell_stopped_when_gone();
 }

@@ -1,7 +1,9 @@
 #include "rt/actors/program/program_rank.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,14 +61,18 @@ class ProgramRank::Running {
     RT_TRY(reports, ReportFile::create(files.report));
     RT_CHECK(adopt_orphans());
     const std::set<pid_t> others = children();
+    std::error_code missing;
+    const std::uintmax_t log_size = fs::file_size(start.log, missing);
     RT_TRY(child, ChildProcess::start({start.argv, program_environment(start, own_environment()), start.log.string()}));
-    return std::make_unique<Running>(std::move(start), std::move(reports), std::move(child), others);
+    return std::make_unique<Running>(std::move(start), std::move(reports), std::move(child), others,
+                                     missing ? 0 : log_size);
   }
 
-  Running(ProgramStart start, ReportFile reports, ChildProcess child, std::set<pid_t> others)
+  Running(ProgramStart start, ReportFile reports, ChildProcess child, std::set<pid_t> others, std::uint64_t log_begin)
       : start_(std::move(start)),
         files_(program_files(start_)),
         others_(std::move(others)),
+        log_begin_(log_begin),
         child_(std::move(child)),
         reports_(std::move(reports)),
         reader_(start_.restore.empty() ? std::nullopt : std::optional(start_.step)),
@@ -196,8 +202,21 @@ class ProgramRank::Running {
                             std::to_string(start_.rank) + ", generation " + std::to_string(start_.generation) + ")";
     if (stopped_) return Error{Code::Unavailable, who + " was stopped on request"};
     if (*end_ == ExitState{}) return ProgramReport{.step = last_.step, .finished = true};
-    return Error{Code::Failed, who + " ended with " + to_string(*end_) + "; the last lines of " + start_.log.string() +
-                                   ":\n" + last_lines(start_.log)};
+    return Error{says_that_the_disk_is_full() ? Code::NoSpace : Code::Failed,
+                 who + " ended with " + to_string(*end_) + "; the last lines of " + start_.log.string() + ":\n" +
+                     last_lines(start_.log)};
+  }
+
+  // Whether errno's text for that is in what this program printed last: a program has no other way to say it.
+  bool says_that_the_disk_is_full() const {
+    constexpr std::uint64_t kLooked = 4096;  // bytes
+    const auto log = open_file(start_.log, O_RDONLY);
+    struct stat facts {};
+    if (!log || ::fstat(log->get(), &facts) != 0) return false;
+    const auto size = static_cast<std::uint64_t>(facts.st_size);
+    const auto text = read_at(log->get(), kLooked, std::max(log_begin_, size - std::min(size, kLooked)), start_.log);
+    const auto has = [&](const char* words) { return text && text->find(words) != std::string::npos; };
+    return has("No space left on device") || has("Disk quota exceeded");
   }
 
   // Into the rank's log, where its user looks.
@@ -207,7 +226,8 @@ class ProgramRank::Running {
 
   const ProgramStart start_;
   const ProgramFiles files_;
-  const std::set<pid_t> others_;  // this process's children from before
+  const std::set<pid_t> others_;   // this process's children from before
+  const std::uint64_t log_begin_;  // where this program's own part of the log begins
 
   std::mutex mutex_;
   ChildProcess child_;  // end() and pid() are constant: read without the lock

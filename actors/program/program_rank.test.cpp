@@ -148,6 +148,14 @@ TEST_F(ProgramRankTest, FailsWithTheExitCodeAndTheLastLinesOfTheLog) {
                 (folder / "logs/rank-0.log").string() + ":\nit broke\n");
 }
 
+TEST_F(ProgramRankTest, SaysNoSpaceWhereItsOwnLastWordsDo) {
+  start("echo 'OSError: [Errno 28] No space left on device' >&2; exit 1");
+  EXPECT_EQ(rank.next_report().error().code, Code::NoSpace);
+  ProgramRank next;
+  ASSERT_TRUE(next.start(program("exit 1")));
+  EXPECT_EQ(next.next_report().error().code, Code::Failed) << "what the generation before it printed";
+}
+
 TEST_F(ProgramRankTest, FailsWithTheSignal) {
   start("kill -SEGV $$");
   const auto failed = rank.next_report();

@@ -2,7 +2,7 @@
 
 fall: what happens at step `fall_step` of the first generation ("always": of each): "exit" with code 7, "kill" by signal 9,
 "worker": its worker is killed by signal 9. daemon: leaves a process in a session of its own that has no parent here.
-wait: after the last step it goes on until it is asked to stop.
+ballast_kib: how much a checkpoint is larger. wait: after the last step it goes on until it is asked to stop.
 """
 
 import os
@@ -30,6 +30,8 @@ def save(step):
     with rt.checkpoint(step) as folder:
         with open(os.path.join(folder, "count"), "w", encoding="utf-8") as file:
             file.write(str(step))
+        with open(os.path.join(folder, "ballast"), "wb") as file:
+            file.write(bytes(p.get("ballast_kib", 0) << 10))
 
 
 def fall():
