@@ -181,20 +181,25 @@ class ProgramRank::Running {
 
   ProgramReport remember(ReportLine line) {
     ProgramReport report{.step = line.step, .metrics = std::move(line.metrics)};
-    if (!line.checkpoint.empty()) {
-      const fs::path folder = (files_.checkpoints / line.checkpoint).lexically_normal();
-      const fs::path below = folder.lexically_relative(files_.checkpoints.lexically_normal());
-      std::error_code ignored;
-      if (below.empty() || below == "." || *below.begin() == ".." || !fs::is_directory(folder, ignored)) {
-        note("rt: step " + std::to_string(line.step) + " names the checkpoint '" + line.checkpoint +
-             "', which is no folder below RT_CHECKPOINT_DIR; there is no going on from it\n");
-      } else {
-        report.checkpoint = folder;
-        last_.checkpoint = folder;
-      }
-    }
+    if (!line.checkpoint.empty()) take_checkpoint(line, report);
     last_.step = line.step;
     return report;
+  }
+
+  // By its plain name: a checkpoint inside of another would go when that one is dropped.
+  void take_checkpoint(const ReportLine& line, ProgramReport& report) {
+    const fs::path home = files_.checkpoints.lexically_normal();
+    fs::path folder = (home / line.checkpoint).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();  // written with a slash behind it
+    std::error_code ignored;
+    const bool is_plain = folder.parent_path() == home && line.checkpoint.find('\0') == std::string::npos;
+    if (is_plain && fs::is_directory(fs::symlink_status(folder, ignored))) {
+      report.checkpoint = last_.checkpoint = folder;
+      return;
+    }
+    note("rt: step " + std::to_string(line.step) + " names the checkpoint '" + line.checkpoint +
+         "', which is no folder in RT_CHECKPOINT_DIR (a folder inside of another, or a link, is none); the report " +
+         "counts without it. Name the folder itself, e.g. step-" + std::to_string(line.step) + "\n");
   }
 
   Result<ProgramReport> ending() const {

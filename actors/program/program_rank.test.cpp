@@ -118,16 +118,25 @@ TEST_F(ProgramRankTest, TellsWhichCheckpointCameWithAReport) {
   EXPECT_EQ(next().checkpoint, "");
 }
 
-TEST_F(ProgramRankTest, TakesNoCheckpointThatIsNotBelowItsFolder) {
+TEST_F(ProgramRankTest, TakesACheckpointWhateverSlashesStandAroundItsName) {
   start(
-      "mkdir $FOLDER/outside; for name in ../outside none / . /tmp; do i=$((i+1)); "
+      "mkdir $RT_CHECKPOINT_DIR/ab; for name in ab/ ./ab $RT_CHECKPOINT_DIR/ab; do i=$((i+1)); "
       "report \"{\\\"step\\\": $i, \\\"checkpoint\\\": \\\"$name\\\"}\"; done");
-  for (std::uint64_t step = 1; step <= 5; ++step) {
+  for (int step = 1; step <= 3; ++step) EXPECT_EQ(next().checkpoint, folder / "checkpoints/ab");
+}
+
+TEST_F(ProgramRankTest, TakesNoCheckpointThatIsNoFolderInItsFolder) {
+  start(
+      "mkdir -p $FOLDER/outside $RT_CHECKPOINT_DIR/a/b; ln -s a $RT_CHECKPOINT_DIR/link; "
+      "for name in ../outside none / . /tmp a/b link; do i=$((i+1)); "
+      "report \"{\\\"step\\\": $i, \\\"checkpoint\\\": \\\"$name\\\"}\"; done");
+  for (std::uint64_t step = 1; step <= 7; ++step) {
     const ProgramReport report = next();
     EXPECT_EQ(report.step, step);
     EXPECT_EQ(report.checkpoint, "");
   }
   EXPECT_NE(log().find("step 1 names the checkpoint '../outside'"), std::string::npos) << log();
+  EXPECT_NE(log().find("step 6 names the checkpoint 'a/b'"), std::string::npos) << log();
 }
 
 TEST_F(ProgramRankTest, SaysInTheLogWhichLineItIgnored) {
