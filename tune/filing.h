@@ -16,7 +16,9 @@ namespace rt::tune {
 Result<std::filesystem::path> prepare_checkpoint(const std::filesystem::path& folder, const std::string& name);
 Result<Checkpoint> publish_checkpoint(const std::filesystem::path& folder, const std::string& name);
 
-// A checkpoint that a program has written whole: its files with their checksums. NotFound where it isn't there.
+// A checkpoint that a program has written whole: its files with their checksums. Links in it are neither followed nor
+// named. One that changes while it is read is read again, some times over; then Unavailable. NotFound where it isn't
+// there.
 Result<Checkpoint> describe_checkpoint(const std::filesystem::path& folder, const std::string& name);
 
 // Code::Corrupt names the file that is missing, short or damaged.

@@ -115,7 +115,7 @@ void Gang::start_ranks(const Launch& launch, const std::string& parameters, std:
                                         .program = plan_.job.path,
                                         .program_hash = plan_.job.hash,
                                         .directory = plan_.working_folder,
-                                        .log = (folder_ / ("rank-" + std::to_string(rank) + ".log")).string(),
+                                        .log = log_of(rank),
                                         .lease = lease_->id,
                                         .bundle = static_cast<std::uint32_t>(rank),
                                         .environment = {"OMP_NUM_THREADS=" + threads, "MKL_NUM_THREADS=" + threads}});
@@ -148,7 +148,7 @@ std::string Gang::setup_message(const Launch& launch, const std::string& paramet
     if (!launch.restore.empty()) to.setRestore((checkpoints() / launch.restore).string());
     to.setStep(static_cast<std::uint64_t>(launch.restore_step));
     to.setThreads(static_cast<std::uint32_t>(std::max(1, plan_.cpus_per_rank)));
-    to.setLog((folder_ / ("rank-" + std::to_string(rank) + ".log")).string());
+    to.setLog(log_of(rank));
     to.setPythonPath(plan_.python_path);
     to.setMaxRestarts(static_cast<std::uint32_t>(plan_.max_failures));
     if (store_port_ != 0 || plan_.ranks == 1) {

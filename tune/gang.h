@@ -83,6 +83,7 @@ class Gang {
   bool is_program() const { return plan_.trainable.empty(); }
   std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
 
+  std::string log_of(int rank) const { return (folder_ / ("rank-" + std::to_string(rank) + ".log")).string(); }
   // `work`, to be done on the runner's thread unless this generation is over by then. May be called from any thread.
   template <class Work>
   std::function<void()> later(Work work) {

@@ -1,6 +1,7 @@
 // A gang's programs in any language: their reports come when they like, and torchrun's kind wants a store to meet at.
 
 #include <charconv>
+#include <fstream>
 
 #include "rt/actors/store_host.h"
 #include "rt/actors/trial_rank.h"
@@ -38,17 +39,19 @@ void Gang::on_program_report(int rank, const std::string& bytes) {
     return next_program_report(rank);
   }
   auto described = std::make_shared<Result<Checkpoint>>(Checkpoint{});
-  tools_.filing.give([checkpoint, described, folder = checkpoints(), queue = tools_.queue,
-                      use = later([this, rank, report, described]() mutable {
-                        if (!*described)
-                          return fail(rank,
-                                      {described->error().code, "its report names a checkpoint that can't be read: " +
-                                                                    described->error().message});
-                        report.checkpoint = **described;
-                        tools_.tell(std::move(report));
-                        next_program_report(rank);
-                      })] {
+  auto use = later([this, rank, report, described]() mutable {
+    if (!*described && described->error().code == Code::NoSpace) return fail(rank, described->error());
+    if (*described) report.checkpoint = **described;
+    tools_.tell(std::move(report));
+    next_program_report(rank);
+  });
+  tools_.filing.give([checkpoint, described, use, step = report.step, folder = checkpoints(), log = log_of(rank),
+                      queue = tools_.queue] {
     *described = describe_checkpoint(folder, checkpoint);
+    if (!*described)
+      std::ofstream(log, std::ios::app) << "rt: step " << step
+                                        << " names a checkpoint that can't be taken: " << described->error().message
+                                        << "; the report counts without it\n";
     queue->put(use);
   });
 }
