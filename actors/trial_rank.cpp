@@ -155,15 +155,11 @@ std::string TrialRank::save(const std::string& trial_save) {
 }
 
 std::string TrialRank::stop(const std::string& trial_stop) {
-  ProgramStopped stopped;
   if (const auto running = program())
     read<wire::TrialStop>(trial_stop, [&](wire::TrialStop::Reader stop) {
-      stopped = running->stop({.save = std::chrono::milliseconds(stop.getDeadlineMs())}).get();
+      running->stop({.save = std::chrono::milliseconds(stop.getDeadlineMs())}).get();
     });
-  return write<wire::TrialStopped>([&](wire::TrialStopped::Builder to) {
-    to.setCheckpoint(stopped.checkpoint.string());
-    to.setStep(stopped.step);
-  });
+  return write<wire::TrialStopped>([](auto) {});
 }
 
 namespace {

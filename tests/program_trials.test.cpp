@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "rt/runtime/base/files.h"
 #include "rt/tests/support/sandbox.h"
@@ -25,8 +26,21 @@ method: grid
 metric: {name: score, goal: maximize}
 parameters:
   gain: {values: )" + gain + "}\n" + parameters + "\n" + more);
-    arguments.insert(arguments.begin(), {"tune", file.string(), "--dir", directory.string(), "--cpus", "1"});
+    arguments.insert(arguments.begin(), {"tune", file.string(), "--dir", directory.string(), "--cpus", cpus});
     return sandbox.rtctl(std::move(arguments));
+  }
+  // Interrupts it after its fourth report; its last words are then those of the file that it reports to.
+  void stop_with_parting_reports(Command command) const {
+    ASSERT_TRUE(command.says("iteration 4,"));
+    command.send(SIGINT);
+    const Ended stopped = command.wait();
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.output << stopped.errors;
+    std::istringstream lines(rt::read_file(directory / "trials/0001/program/gen-1-rank-0.report.jsonl").get());
+    nlohmann::json last;
+    for (std::string line; std::getline(lines, line);) last = nlohmann::json::parse(line);
+    EXPECT_EQ(trial()["iteration"], last["step"]);
+    EXPECT_EQ(trial()["metric"], last["score"]);
+    EXPECT_EQ(trial()["checkpoint"], "trials/0001/checkpoints/" + last.value("checkpoint", "none was named"));
   }
   nlohmann::json trial(std::size_t index = 0) const { return results_of(sandbox, directory).at("trials").at(index); }
   std::string log_of(const std::string& trial) const {
@@ -35,6 +49,7 @@ parameters:
 
   Sandbox sandbox;
   const fs::path directory = sandbox / "sweep";
+  std::string cpus = "1";
 };
 
 class ProgramFalls : public ProgramTrials, public ::testing::WithParamInterface<const char*> {};
@@ -143,6 +158,17 @@ TEST_F(ProgramTrials, OneThatWasInterruptedIsGivenItsCheckpointByTheResume) {
   EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
   EXPECT_THAT(log_of("0001"), HasSubstr("restored "));
   EXPECT_EQ(trial()["iteration"], 60);
+}
+
+TEST_F(ProgramTrials, WhatOneReportsOnItsWayOutIsRecordedBeforeItsCheckpoint) {
+  stop_with_parting_reports(start("  steps: {value: 4}\n  wait: {value: true}\n  parting: {value: 20}"));
+}
+
+TEST_F(ProgramTrials, ARankThatLeavesAtOnceDoesNotCutOffRankZero) {
+  cpus = "2";
+  stop_with_parting_reports(
+      start("  steps: {value: 4}\n  wait: {value: true}\n  parting: {value: 20}\n  linger: {value: 0.3}",
+            "resources: {ranks: 2}"));
 }
 
 }  // namespace

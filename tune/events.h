@@ -61,12 +61,10 @@ struct RankDied {  // or threw, or left with another exit code than 0
   bool gang_lost = false;  // the lease is gone too: the runner has released it
 };
 
-// The answer to StopTrial: no process of this generation is left.
+// The answer to StopTrial: no process of this generation is left. A program's last reports come before it.
 struct TrialStopped {
   TrialIndex trial = 0;
   int generation = 0;
-  std::int64_t step = 0;                 // of `checkpoint`
-  std::optional<Checkpoint> checkpoint;  // of a program: the last that it named on its way out, not yet reported
 };
 
 struct StopRequested {};  // Ctrl-C

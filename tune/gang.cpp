@@ -87,7 +87,7 @@ void Gang::release() {
 void Gang::launch(const Launch& launch, const std::string& parameters, std::uint64_t seed,
                   const std::vector<Checkpoint>& held) {
   generation_ = launch.generation;
-  failed_ = stopping_ = false;
+  failed_ = stopping_ = programs_stopped_ = false;
   stopped_.reset();
   ranks_.clear();
   last_program_report_ = {};
@@ -234,7 +234,10 @@ void Gang::save(std::int64_t step, const std::string& name) {
 }
 
 void Gang::fail(int rank, const Error& cause, const std::string& lines) {
-  if (stopping_) return kill_ranks();  // nothing is wanted of it any more
+  if (stopping_) {  // nothing is wanted of it any more, but a program's last reports
+    if (ranks_.empty() || !std::exchange(ranks_[static_cast<std::size_t>(rank)].reading, false)) return kill_ranks();
+    return kill_when_read();
+  }
   if (std::exchange(failed_, true)) return;
   kill_ranks();
   const Status room = cause.code == Code::NoSpace ? Status(cause) : room_in(plan_.directory);
@@ -275,37 +278,20 @@ void Gang::stop(int generation) {
   stopping_ = true;
   stopped_ = TrialStopped{.trial = trial_, .generation = generation};
   if (!is_program() || failed_ || ranks_.empty()) {
-    kill_ranks();
-    return tell_stopped_when_gone();
-  }
-  if (ranks_.empty()) {
-    kill_ranks();  // there may be a store
+    kill_ranks();  // and the store, if there is one
     return tell_stopped_when_gone();
   }
   const std::string asked = message<wire::TrialStop>(
       [&](auto to) { to.setDeadlineMs(static_cast<std::uint64_t>(plan_.stop_deadline.count())); });
-  ask_all(detail::kTrialStop, asked, [this](const std::vector<std::string>& answers) { on_stopped(answers.front()); });
+  ask_all(detail::kTrialStop, asked, [this](const std::vector<std::string>&) {
+    programs_stopped_ = true;
+    kill_when_read();
+  });
 }
 
-// What the program saved as it was asked to stop, if it did.
-void Gang::on_stopped(const std::string& trial_stopped) {
-  if (!stopped_) return;
-  std::string name;
-  const Status read = wire::with_message<wire::TrialStopped>(trial_stopped, [&](wire::TrialStopped::Reader from) {
-    name = std::filesystem::path(wire::text(from.getCheckpoint())).filename().string();
-    stopped_->step = static_cast<std::int64_t>(from.getStep());
-  });
-  if (!read || name.empty()) return kill_ranks();
-  auto described = std::make_shared<Result<Checkpoint>>(Checkpoint{});
-  auto use = later([this, described] {
-    if (stopped_ && *described) stopped_->checkpoint = **described;
-    kill_ranks();
-    tell_stopped_when_gone();
-  });
-  tools_.filing.give([name, described, folder = checkpoints(), queue = tools_.queue, use] {
-    *described = describe_checkpoint(folder, name);
-    queue->put(use);
-  });
+// What rank 0's program reported before its end is told first, so that a resume goes on from where it left.
+void Gang::kill_when_read() {
+  if (programs_stopped_ && !ranks_.empty() && !ranks_.front().reading) kill_ranks();
 }
 
 void Gang::tell_stopped_when_gone() {

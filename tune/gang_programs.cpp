@@ -14,6 +14,8 @@
 namespace rt::tune {
 
 void Gang::next_program_report(int rank) {
+  if (ranks_.empty()) return;  // killed while a checkpoint was looked at
+  ranks_[static_cast<std::size_t>(rank)].reading = true;
   ask(rank, detail::kTrialStep, "", [this](int from, const std::string& bytes) { on_program_report(from, bytes); });
 }
 
@@ -28,7 +30,10 @@ void Gang::on_program_report(int rank, const std::string& bytes) {
   });
   if (!read) return fail(rank, {read.error().code, "its report: " + read.error().message});
   if (report.finished) {
-    ranks_[static_cast<std::size_t>(rank)].finished = true;
+    Rank& member = ranks_[static_cast<std::size_t>(rank)];
+    member.finished = true;
+    member.reading = false;
+    if (stopping_) return kill_when_read();
     if (rank == 0) last_program_report_ = report;
     for (const Rank& other : ranks_)
       if (!other.finished) return;

@@ -218,7 +218,6 @@ void Tuner::on(const TrialStopped& event, TimePoint) {
     return;
   }
   const bool is_open = !state(event.trial).ended;
-  if (is_open && event.checkpoint) keep_checkpoint(event.trial, event.generation, event.step, *event.checkpoint);
   if (is_open && !is_winding_down()) return launch(event.trial, *gang);
   outcome_.commands.emplace_back(ReleaseGang{event.trial});
   gangs_.erase(event.trial);

@@ -76,7 +76,7 @@ class ProgramRank::Running {
         child_(std::move(child)),
         reports_(std::move(reports)),
         reader_(start_.restore.empty() ? std::nullopt : std::optional(start_.step)),
-        last_{.step = start_.step} {}
+        last_step_(start_.step) {}
 
   ~Running() {
     const std::lock_guard lock(mutex_);
@@ -99,7 +99,7 @@ class ProgramRank::Running {
     }
   }
 
-  Result<ProgramStopped> stop(StopDeadlines deadlines) {
+  Status stop(StopDeadlines deadlines) {
     RT_TRY(over, begin_stop());
     if (!over) {
       const Status asked = write_file_atomic(files_.stop, "");
@@ -110,11 +110,7 @@ class ProgramRank::Running {
       }
     }
     const std::lock_guard lock(mutex_);
-    RT_CHECK(kill_tree());
-    while (true) {
-      RT_TRY(report, read_report(/*over=*/true));
-      if (!report) return ProgramStopped{last_.checkpoint, last_.step};
-    }
+    return kill_tree();
   }
 
  private:
@@ -182,7 +178,7 @@ class ProgramRank::Running {
   ProgramReport remember(ReportLine line) {
     ProgramReport report{.step = line.step, .metrics = std::move(line.metrics)};
     if (!line.checkpoint.empty()) take_checkpoint(line, report);
-    last_.step = line.step;
+    last_step_ = line.step;
     return report;
   }
 
@@ -194,7 +190,7 @@ class ProgramRank::Running {
     std::error_code ignored;
     const bool is_plain = folder.parent_path() == home && line.checkpoint.find('\0') == std::string::npos;
     if (is_plain && fs::is_directory(fs::symlink_status(folder, ignored))) {
-      report.checkpoint = last_.checkpoint = folder;
+      report.checkpoint = folder;
       return;
     }
     note("rt: step " + std::to_string(line.step) + " names the checkpoint '" + line.checkpoint +
@@ -206,7 +202,7 @@ class ProgramRank::Running {
     const std::string who = "'" + start_.argv[0] + "' (trial " + start_.trial_id + ", rank " +
                             std::to_string(start_.rank) + ", generation " + std::to_string(start_.generation) + ")";
     if (stopped_) return Error{Code::Unavailable, who + " was stopped on request"};
-    if (*end_ == ExitState{}) return ProgramReport{.step = last_.step, .finished = true};
+    if (*end_ == ExitState{}) return ProgramReport{.step = last_step_, .finished = true};
     return Error{says_that_the_disk_is_full() ? Code::NoSpace : Code::Failed,
                  who + " ended with " + to_string(*end_) + "; the last lines of " + start_.log.string() + ":\n" +
                      last_lines(start_.log)};
@@ -240,7 +236,7 @@ class ProgramRank::Running {
   ReportReader reader_;
   bool finished_reading_ = false;
   bool stopped_ = false;
-  ProgramStopped last_;
+  std::uint64_t last_step_;
   std::optional<ExitState> end_;  // set once the whole tree is dead
 };
 
@@ -259,7 +255,7 @@ Result<ProgramReport> ProgramRank::next_report() {
   return running_->next_report();
 }
 
-Result<ProgramStopped> ProgramRank::stop(StopDeadlines deadlines) {
+Status ProgramRank::stop(StopDeadlines deadlines) {
   if (!running_) return Error{Code::Invalid, "stop: start the program first"};
   return running_->stop(deadlines);
 }

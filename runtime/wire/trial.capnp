@@ -68,7 +68,5 @@ struct TrialStop {
   deadlineMs @0 :UInt64;     # a program in any language gets the stop file, after this SIGTERM, then SIGKILL
 }
 
-struct TrialStopped {
-  checkpoint @0 :Text;       # the last checkpoint that a program named on its way out, if any
-  step @1 :UInt64;
+struct TrialStopped {        # the program is dead; what it still reported is the answer to further calls of `step`
 }
