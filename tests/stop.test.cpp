@@ -80,6 +80,20 @@ TEST_F(Stop, AKilledRtctlTakesItsProcessesWithItAndTheNextStartSweepsItsRunFolde
   expect_that_resume_finishes_as_undisturbed();
 }
 
+TEST_F(Stop, AKilledForkServerIsReplacedAndNoTrialIsCharged) {
+  const Outcome expected = undisturbed();
+  Command command = start_to_the_gate();
+  const pid_t rank = std::stoi(rt::read_file(gate.string() + ".here").get());
+  for (const pid_t pid : sandbox.processes_named("walk"))
+    if (pid != rank) ::kill(pid, SIGKILL);
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("trial 0002 lost its processes"));
+  EXPECT_EQ(results_of(sandbox, directory)["trials"][1]["failures"], 0);  // its second generation doesn't fall
+  EXPECT_EQ(difference(expected, outcome_of(sandbox, directory)), "");
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
 TEST_F(Stop, TwoSweepsAtOnceDoNotSeeEachOther) {
   Command first = start_to_the_gate();
   const Ended second = sandbox.run_rtctl({"tune", sandbox.write("other.yaml", walk_sweep()).string(), "--dir",

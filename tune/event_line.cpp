@@ -33,9 +33,13 @@ Line line(const Reported& record, const History& history) {
 }
 
 Line line(const RankFailed& record, const History& history) {
-  std::string text = fmt::format("trial {} failed on rank {}: {}", trial_of(history, record.trial).id, record.rank,
-                                 printable(record.cause));
-  if (!record.final) text += "; it is tried again";
+  std::string text =
+      fmt::format("trial {} {} on rank {}: {}", trial_of(history, record.trial).id,
+                  record.uncharged ? "lost its processes" : "failed", record.rank, printable(record.cause));
+  if (record.uncharged)
+    text += "; it isn't charged with that and is started again";
+  else if (!record.final)
+    text += "; it is tried again";
   std::string_view rest = record.log_tail;
   while (!rest.empty()) {
     const auto end = std::min(rest.find('\n'), rest.size());

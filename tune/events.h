@@ -58,7 +58,8 @@ struct RankDied {  // or threw, or left with another exit code than 0
   int rank = 0;
   std::string cause;
   std::string log_tail;
-  bool gang_lost = false;  // the lease is gone too: the runner has released it
+  bool gang_lost = false;    // the lease is gone too: the runner has released it
+  bool keeper_lost = false;  // rt's own process was lost under it: no fault of the trial's
 };
 
 // The answer to StopTrial: no process of this generation is left. A program's last reports come before it.

@@ -33,6 +33,10 @@ Status make_ready(const std::filesystem::path& folder, bool owns_names, const st
   return owns_names ? drop_unrecorded(folder, names) : Status(Unit{});
 }
 
+RankDied died(int rank, const std::string& what, const ActorDeath& death) {
+  return {.rank = rank, .cause = what + death.cause, .log_tail = death.last_lines, .keeper_lost = death.keeper_lost};
+}
+
 // The answer's own bytes. NoSpace where the rank met a full disk.
 Result<std::string> unwrap(const std::string& bytes) {
   Result<std::string> answer = std::string();
@@ -233,19 +237,23 @@ void Gang::save(std::int64_t step, const std::string& name) {
        });
 }
 
-void Gang::fail(int rank, const Error& cause, const std::string& lines) {
+void Gang::fail(int rank, const Error& cause) { fail(RankDied{.rank = rank, .cause = cause.message}, cause.code); }
+
+void Gang::fail(RankDied died, Code code) {
   if (stopping_) {  // nothing is wanted of it any more, but a program's last reports
-    if (ranks_.empty() || !std::exchange(ranks_[static_cast<std::size_t>(rank)].reading, false)) return kill_ranks();
+    if (ranks_.empty() || !std::exchange(ranks_[static_cast<std::size_t>(died.rank)].reading, false))
+      return kill_ranks();
     return kill_when_read();
   }
   if (std::exchange(failed_, true)) return;
   kill_ranks();
-  const Status room = cause.code == Code::NoSpace ? Status(cause) : room_in(plan_.directory);
+  const Status room = code == Code::NoSpace ? Status(Error{code, died.cause}) : room_in(plan_.directory);
   if (!room && room.error().code == Code::NoSpace)  // the disk's fault, not the trial's: it keeps its tries
-    return tools_.give_up({Code::NoSpace, "the disk is full, make room: trial " + id_ + ": " + cause.message +
-                                              (cause.code == Code::NoSpace ? "" : "; " + room.error().message)});
-  tools_.tell(
-      RankDied{.trial = trial_, .generation = generation_, .rank = rank, .cause = cause.message, .log_tail = lines});
+    return tools_.give_up({Code::NoSpace, "the disk is full, make room: trial " + id_ + ": " + died.cause +
+                                              (code == Code::NoSpace ? "" : "; " + room.error().message)});
+  died.trial = trial_;
+  died.generation = generation_;
+  tools_.tell(std::move(died));
 }
 
 void Gang::kill_ranks() {
@@ -261,15 +269,14 @@ void Gang::on_death(const ActorDeath& death) {
     ranks_[rank].alive = false;
     tools_.own(death.actor, nullptr);
     if (!stopping_)
-      fail(static_cast<int>(rank), {Code::Unavailable, death.cause}, death.last_lines);
+      fail(died(static_cast<int>(rank), "", death), Code::Unavailable);
     else
       kill_ranks();  // it won't answer a stop any more: the others needn't either
   }
   if (death.actor == store_) {
     store_ = 0;
     tools_.own(death.actor, nullptr);
-    if (!stopping_)
-      fail(0, {Code::Unavailable, "the process that hosts the gang's store died: " + death.cause}, death.last_lines);
+    if (!stopping_) fail(died(0, "the process that hosts the gang's store died: ", death), Code::Unavailable);
   }
   tell_stopped_when_gone();
 }

@@ -77,7 +77,8 @@ class Gang {
   void ask_all(std::string_view method, const std::string& bytes, std::function<void(std::vector<std::string>)> then);
   void next_program_report(int rank);
   void on_program_report(int rank, const std::string& bytes);
-  void fail(int rank, const Error& cause, const std::string& lines = "");
+  void fail(int rank, const Error& cause);
+  void fail(RankDied died, Code code);
   void kill_ranks();
   void kill_when_read();
   void tell_stopped_when_gone();
