@@ -184,6 +184,7 @@ class ClientOfAgent final : public Client {
                        .signal = static_cast<int>(died.getSignal()),
                        .killed = died.getKilled(),
                        .will_restart = died.getWillRestart(),
+                       .keeper_lost = died.getKeeperLost(),
                        .last_lines = wire::text(died.getLastLines())});
     }
   }

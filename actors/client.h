@@ -30,7 +30,8 @@ struct ActorDeath {
   int signal = 0;
   bool killed = false;  // because rt was asked to
   bool will_restart = false;
-  std::string last_lines;  // of its log
+  bool keeper_lost = false;  // with the fork server, rt's own process, that kept it: no fault of its own
+  std::string last_lines;    // of its log
 };
 
 struct BundleView {

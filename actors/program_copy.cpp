@@ -19,8 +19,9 @@ Result<JobProgram> copy_program(const std::string& path, const std::string& run_
   const fs::path fresh = programs / (program.filename().string() + ".tmp");
   fs::copy_file(program, fresh, fs::copy_options::overwrite_existing, error);
   if (error)
-    return Error{Code::System, "cannot copy the program " + program.string() + " to " + fresh.string() + ": " +
-                                   error.message() + "; RT_RUN_DIR chooses another place"};
+    return system_error(
+        "RT_RUN_DIR must name a place with room: cannot copy the program " + program.string() + " to " + fresh.string(),
+        error.value());
   RT_TRY(hash, file_sha256(fresh));
   const fs::path folder = programs / hash.substr(0, 16);
   RT_CHECK(make_folders(folder));

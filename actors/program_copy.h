@@ -13,7 +13,7 @@ struct JobProgram {
   std::string hash;  // SHA-256 of its content, hexadecimal
 };
 
-// Code::NotFound, or System where there is no room for the copy.
+// Code::NotFound, or NoSpace where there is no room for the copy.
 Result<JobProgram> copy_program(const std::string& path, const std::string& run_folder);
 
 }  // namespace rt

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "rt/actors/client.h"
 #include "rt/actors/method_table.h"
@@ -154,23 +155,39 @@ std::string TrialRank::save(const std::string& trial_save) {
 }
 
 std::string TrialRank::stop(const std::string& trial_stop) {
-  ProgramStopped stopped;
   if (const auto running = program())
     read<wire::TrialStop>(trial_stop, [&](wire::TrialStop::Reader stop) {
-      stopped = running->stop({.save = std::chrono::milliseconds(stop.getDeadlineMs())}).get();
+      running->stop({.save = std::chrono::milliseconds(stop.getDeadlineMs())}).get();
     });
-  return write<wire::TrialStopped>([&](wire::TrialStopped::Builder to) {
-    to.setCheckpoint(stopped.checkpoint.string());
-    to.setStep(stopped.step);
-  });
+  return write<wire::TrialStopped>([](auto) {});
 }
 
 namespace {
 
+// A full disk is told as such: the tuner must not take it for the trial's failure. rt's own files say it by an
+// Exception, a user's code perhaps by std::filesystem's or another error with errno's number.
+template <class Work>
+std::string answer(Work&& work) {
+  std::string full;
+  try {
+    const std::string bytes = work();
+    return write<wire::TrialAnswer>([&](wire::TrialAnswer::Builder to) { to.setDone(wire::as_data(bytes)); });
+  } catch (const Exception& error) {
+    if (error.code() != Code::NoSpace) throw;
+    full = error.what();
+  } catch (const std::system_error& error) {
+    const int number = error.code().default_error_condition().value();
+    if (system_error("", number).code != Code::NoSpace) throw;
+    full = error.what();
+  }
+  return write<wire::TrialAnswer>([&](wire::TrialAnswer::Builder to) { to.setNoSpace(full); });
+}
+
 // Arguments and results are the schema's bytes as they are.
 template <std::string (TrialRank::*M)(const std::string&)>
 void invoke(void* object, Decoder& from, Encoder& to) {
-  const std::string result = (static_cast<TrialRank*>(object)->*M)(std::string(from.bytes(from.left())));
+  const std::string asked(from.bytes(from.left()));
+  const std::string result = answer([&] { return (static_cast<TrialRank*>(object)->*M)(asked); });
   to.raw(result.data(), result.size());
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // TrialRank: the actor that is one rank of a trial. The tuner, in another program, calls it through wire/trial.capnp.
 //
-// Class name "rt.trial"; its methods take and return the bytes of that schema's structs. `setup`, `step` and `save` run
+// Class name "rt.trial"; its methods take and return the bytes of that schema's structs, a caller gets what they return
+// in a TrialAnswer. `setup`, `step` and `save` run
 // on the worker's main thread in order, `stop` at once on its control thread (a program's next report may be long in
 // coming). A trainable of this program, or a program in any language: whatever TrialSetup names.
 

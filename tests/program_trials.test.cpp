@@ -5,9 +5,11 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "rt/runtime/base/files.h"
 #include "rt/tests/support/sandbox.h"
+#include "rt/tests/support/small_disk.h"
 
 namespace rt::testing {
 namespace {
@@ -24,8 +26,21 @@ method: grid
 metric: {name: score, goal: maximize}
 parameters:
   gain: {values: )" + gain + "}\n" + parameters + "\n" + more);
-    arguments.insert(arguments.begin(), {"tune", file.string(), "--dir", directory.string(), "--cpus", "1"});
+    arguments.insert(arguments.begin(), {"tune", file.string(), "--dir", directory.string(), "--cpus", cpus});
     return sandbox.rtctl(std::move(arguments));
+  }
+  // Interrupts it after its fourth report; its last words are then those of the file that it reports to.
+  void stop_with_parting_reports(Command command) const {
+    ASSERT_TRUE(command.says("iteration 4,"));
+    command.send(SIGINT);
+    const Ended stopped = command.wait();
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.output << stopped.errors;
+    std::istringstream lines(rt::read_file(directory / "trials/0001/program/gen-1-rank-0.report.jsonl").get());
+    nlohmann::json last;
+    for (std::string line; std::getline(lines, line);) last = nlohmann::json::parse(line);
+    EXPECT_EQ(trial()["iteration"], last["step"]);
+    EXPECT_EQ(trial()["metric"], last["score"]);
+    EXPECT_EQ(trial()["checkpoint"], "trials/0001/checkpoints/" + last.value("checkpoint", "none was named"));
   }
   nlohmann::json trial(std::size_t index = 0) const { return results_of(sandbox, directory).at("trials").at(index); }
   std::string log_of(const std::string& trial) const {
@@ -34,6 +49,7 @@ parameters:
 
   Sandbox sandbox;
   const fs::path directory = sandbox / "sweep";
+  std::string cpus = "1";
 };
 
 class ProgramFalls : public ProgramTrials, public ::testing::WithParamInterface<const char*> {};
@@ -67,6 +83,20 @@ TEST_F(ProgramTrials, AFailureShowsItsCauseAndTheLastLinesAndIsTriedAgainAsOften
   EXPECT_EQ(trial()["failures"], 3);
   EXPECT_EQ(trial()["state"], "failed");
   EXPECT_EQ(sandbox.leftovers(), "");
+}
+
+// rt.checkpoint() removes what it had half written, so that the disk has room again when the program has ended.
+TEST_F(ProgramTrials, AFullDiskChargesNoTrialThoughTheProgramFailed) {
+  const SmallDisk disk(directory, "size=1m");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system needs root";
+  const Ended ended = start("  steps: {value: 3}\n  ballast_kib: {value: 2048}").wait();
+  EXPECT_EQ(ended.exit_code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("No space left on device"));
+  EXPECT_EQ(trial()["failures"], 0);
+  disk.make_room("size=64m");
+  const Ended rest = sandbox.run_rtctl({"tune", "--resume", directory.string(), "--cpus", "1"});
+  EXPECT_EQ(rest.exit_code, 0) << rest.output << rest.errors;
+  EXPECT_EQ(trial()["reason"], "program ended");
 }
 
 TEST_F(ProgramTrials, WhatAProgramLeavesBehindIsGoneAfterTheEnd) {
@@ -128,6 +158,17 @@ TEST_F(ProgramTrials, OneThatWasInterruptedIsGivenItsCheckpointByTheResume) {
   EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
   EXPECT_THAT(log_of("0001"), HasSubstr("restored "));
   EXPECT_EQ(trial()["iteration"], 60);
+}
+
+TEST_F(ProgramTrials, WhatOneReportsOnItsWayOutIsRecordedBeforeItsCheckpoint) {
+  stop_with_parting_reports(start("  steps: {value: 4}\n  wait: {value: true}\n  parting: {value: 20}"));
+}
+
+TEST_F(ProgramTrials, ARankThatLeavesAtOnceDoesNotCutOffRankZero) {
+  cpus = "2";
+  stop_with_parting_reports(
+      start("  steps: {value: 4}\n  wait: {value: true}\n  parting: {value: 20}\n  linger: {value: 0.3}",
+            "resources: {ranks: 2}"));
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 // Ctrl-C, kills of rtctl, a full disk, several sweeps at once: what is left, what is said, and how it goes on.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <regex>
 
-#include "rt/runtime/base/files.h"
+#include "rt/tests/support/small_disk.h"
 #include "rt/tests/support/walk_sweep.h"
 
 namespace rt::testing {
@@ -81,6 +80,20 @@ TEST_F(Stop, AKilledRtctlTakesItsProcessesWithItAndTheNextStartSweepsItsRunFolde
   expect_that_resume_finishes_as_undisturbed();
 }
 
+TEST_F(Stop, AKilledForkServerIsReplacedAndNoTrialIsCharged) {
+  const Outcome expected = undisturbed();
+  Command command = start_to_the_gate();
+  const pid_t rank = std::stoi(rt::read_file(gate.string() + ".here").get());
+  for (const pid_t pid : sandbox.processes_named("walk"))
+    if (pid != rank) ::kill(pid, SIGKILL);
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("trial 0002 lost its processes"));
+  EXPECT_EQ(results_of(sandbox, directory)["trials"][1]["failures"], 0);  // its second generation doesn't fall
+  EXPECT_EQ(difference(expected, outcome_of(sandbox, directory)), "");
+  EXPECT_EQ(sandbox.leftovers(), "");
+}
+
 TEST_F(Stop, TwoSweepsAtOnceDoNotSeeEachOther) {
   Command first = start_to_the_gate();
   const Ended second = sandbox.run_rtctl({"tune", sandbox.write("other.yaml", walk_sweep()).string(), "--dir",
@@ -102,30 +115,6 @@ TEST_F(Stop, ASecondTunerOnOneFolderIsRefusedAndNamesTheFirst) {
   EXPECT_EQ(first.wait().exit_code, 0);
   EXPECT_EQ(difference(undisturbed(), outcome_of(sandbox, directory)), "");
 }
-
-// A file system of 1 MiB at `path`, as long as it lives.
-class SmallDisk {
- public:
-  explicit SmallDisk(const fs::path& path) : path_(path) {
-    fs::create_directories(path);
-    mounted_ = ::mount("none", path.c_str(), "tmpfs", 0, "size=1m") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-  void fill() const {
-    const auto file = open_file(path_ / "filler", O_WRONLY | O_CREAT).get();
-    const std::string page(4096, 'x');
-    while (write_all(file.get(), page, "filler")) {
-    }
-  }
-  void make_room() const { fs::remove(path_ / "filler"); }
-
- private:
-  const fs::path path_;
-  bool mounted_ = false;
-};
 
 // Cut short, flipped in one bit, gone: the trial runs again from what is left, and nobody is charged.
 class StopAndDamage : public Stop, public ::testing::WithParamInterface<const char*> {
@@ -167,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(By, StopAndDamage, ::testing::Values("Short", "Flipped"
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_F(Stop, AFullDiskEndsTheSweepAndTheResumeLosesNothing) {
-  const SmallDisk disk(directory);
+  const SmallDisk disk(directory, "size=1m");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system needs root";
   Command command = start_to_the_gate();
   disk.fill();
@@ -180,6 +169,38 @@ TEST_F(Stop, AFullDiskEndsTheSweepAndTheResumeLosesNothing) {
   disk.make_room();
   expect_that_resume_finishes_as_undisturbed();
 }
+
+struct Lack {
+  const char* name;
+  const char* small;  // mount's options, then those of the disk that has room
+  const char* roomy;
+};
+
+class StopByALackOf : public Stop, public ::testing::WithParamInterface<Lack> {};
+
+// What was half written is removed at once: when the failure is told, the disk has room again.
+TEST_P(StopByALackOf, ChargesNoTrialThoughItsCheckpointDidNotFit) {
+  SmallDisk disk(directory, GetParam().small);
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system needs root";
+  const std::string sweep =
+      std::regex_replace(walk_sweep(), std::regex("max_failures: 2"), "max_failures: 0") + "run_cap: 1\n";
+  const fs::path file = sandbox.write(
+      "walk.yaml", std::regex_replace(sweep, std::regex("linger_ms: "), "ballast_kib: {value: 2048}\n  linger_ms: "));
+  const Ended ended = sandbox.run_rtctl({"tune", file.string(), "--dir", directory.string(), "--cpus", "1"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("No space left on device"));
+  EXPECT_THAT(ended.errors, HasSubstr(how_to_go_on()));
+  EXPECT_EQ(results_of(sandbox, directory)["trials"][0]["failures"], 0);
+  disk.make_room(GetParam().roomy);
+  const Ended rest = resume(sandbox).wait();
+  EXPECT_EQ(rest.exit_code, 0) << rest.output << rest.errors;
+  EXPECT_EQ(results_of(sandbox, directory)["trials"][0]["reason"], "completed");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, StopByALackOf,
+                         ::testing::Values(Lack{"Bytes", "size=1m", "size=64m"},
+                                           Lack{"Inodes", "size=64m,nr_inodes=13", "nr_inodes=1000"}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Stop, AFolderThatCannotBeWrittenIsRefusedBeforeAnythingStarts) {
   sandbox.write("file", "");

@@ -46,8 +46,10 @@ std::string indented(std::string_view lines) {
 Line line(const RankFailed& record, const History& history) {
   const std::string_view cause = record.cause;
   const auto end = std::min(cause.find('\n'), cause.size());
-  const std::string_view again = record.final ? "" : " (it is tried again)";
-  return fmt::format("trial {} failed on rank {}{}: {}{}{}", trial_of(history, record.trial).id, record.rank, again,
+  std::string_view again = record.final ? "" : " (it is tried again)";
+  if (record.uncharged) again = " (it isn't charged with that and is started again)";
+  return fmt::format("trial {} {} on rank {}{}: {}{}{}", trial_of(history, record.trial).id,
+                     record.uncharged ? "lost its processes" : "failed", record.rank, again,
                      printable(cause.substr(0, end)), indented(cause.substr(std::min(end + 1, cause.size()))),
                      indented(record.log_tail));
 }

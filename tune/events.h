@@ -58,7 +58,8 @@ struct RankDied {  // or threw, or left with another exit code than 0
   int rank = 0;
   std::string cause;
   std::string log_tail;
-  bool gang_lost = false;  // the lease is gone too: the runner has released it
+  bool gang_lost = false;    // the lease is gone too: the runner has released it
+  bool keeper_lost = false;  // rt's own process was lost under it: no fault of the trial's
 };
 
 // Instead of RanksReady: the checkpoint to restore is damaged or gone. No rank was started.
@@ -69,12 +70,10 @@ struct CheckpointLost {
   std::string cause;
 };
 
-// The answer to StopTrial: no process of this generation is left.
+// The answer to StopTrial: no process of this generation is left. A program's last reports come before it.
 struct TrialStopped {
   TrialIndex trial = 0;
   int generation = 0;
-  std::int64_t step = 0;                 // of `checkpoint`
-  std::optional<Checkpoint> checkpoint;  // of a program: the last that it named on its way out, not yet reported
 };
 
 struct StopRequested {};  // Ctrl-C

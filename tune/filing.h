@@ -16,7 +16,9 @@ namespace rt::tune {
 Result<std::filesystem::path> prepare_checkpoint(const std::filesystem::path& folder, const std::string& name);
 Result<Checkpoint> publish_checkpoint(const std::filesystem::path& folder, const std::string& name);
 
-// A checkpoint that a program has written whole: its files with their checksums. NotFound where it isn't there.
+// A checkpoint that a program has written whole: its files with their checksums. Links in it are neither followed nor
+// named. One that changes while it is read is read again, some times over; then Unavailable. NotFound where it isn't
+// there.
 Result<Checkpoint> describe_checkpoint(const std::filesystem::path& folder, const std::string& name);
 
 // Code::Corrupt names the file that is missing, short or damaged.
@@ -24,6 +26,10 @@ Status verify_checkpoint(const std::filesystem::path& folder, const Checkpoint& 
 
 // Removes what no record names: the left-overs of a save that a kill cut off, whole or in part.
 Status drop_unrecorded(const std::filesystem::path& folder, const std::vector<std::string>& recorded);
+
+// Code::NoSpace where the disk of `folder` is full, of bytes or of inodes. For a failure that can't say whether a full
+// disk is its cause: it looks afterwards, when something may have been removed already.
+Status room_in(const std::filesystem::path& folder);
 
 // One that isn't there is fine.
 Status drop_checkpoint(const std::filesystem::path& folder, const std::string& name);

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "rt/actors/testing/temp_folder.h"
+#include "rt/runtime/base/checksum.h"
 #include "rt/tune/metrics_text.h"
 
 namespace rt::tune {
@@ -48,6 +52,43 @@ TEST_F(Filing, IsNotThereUnderItsNameBeforeItIsWhole) {
   write(*work / "model.pt", "half");
   EXPECT_FALSE(fs::exists(folder / "step-5"));
   EXPECT_EQ(describe_checkpoint(folder, "step-5").error().code, Code::NotFound);
+}
+
+TEST_F(Filing, DescribesNoLinkAndNothingBehindOne) {
+  write(folder / "mine" / "model.pt", "123456789");
+  write(temp / "outside" / "secret", "not of the checkpoint");
+  fs::create_symlink(temp / "outside" / "secret", folder / "mine" / "a-link");
+  fs::create_directory_symlink(temp / "outside", folder / "mine" / "a-folder");
+  fs::create_symlink("nowhere", folder / "mine" / "dangling");
+  fs::create_directory_symlink(folder / "mine", folder / "other-name");
+  EXPECT_EQ(describe_checkpoint(folder, "mine").get(),
+            (Checkpoint{.name = "mine", .files = {{"model.pt", 9, 0xE3069283}}}));
+  EXPECT_EQ(describe_checkpoint(folder, "other-name").error().code, Code::NotFound);
+}
+
+// Whatever moment is hit: a description is that of one state of the file, or says that there was none to describe.
+TEST_F(Filing, DescribesAFileThatIsReplacedOverAndOverAsOneOfItsStates) {
+  const std::string bytes[] = {"123456789", std::string(100'000, 'x')};
+  const SavedFile states[] = {{"n", bytes[0].size(), checksum(bytes[0])}, {"n", bytes[1].size(), checksum(bytes[1])}};
+  write(folder / "last" / "n", bytes[0]);
+  std::atomic<bool> over = false;
+  std::thread program([&] {
+    for (int i = 0; !over; ++i) {
+      write(temp / "n.tmp", bytes[i % 2]);
+      fs::rename(temp / "n.tmp", folder / "last" / "n");
+      write(folder / "last" / "passing", "");
+      fs::remove(folder / "last" / "passing");
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto described = describe_checkpoint(folder, "last");
+    if (described)
+      EXPECT_THAT(described->files, ::testing::Contains(::testing::AnyOf(states[0], states[1])));
+    else
+      EXPECT_EQ(described.error().code, Code::Unavailable) << described.error().message;
+  }
+  over = true;
+  program.join();
 }
 
 TEST_F(Filing, ReplacesWhatAnEarlierTryLeft) {

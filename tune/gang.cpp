@@ -1,6 +1,7 @@
 #include "rt/tune/gang.h"
 
 #include "rt/actors/trial_rank.h"
+#include "rt/runtime/base/files.h"
 #include "rt/runtime/wire/message.h"
 #include "rt/runtime/wire/trial.capnp.h"
 #include "rt/tune/filing.h"
@@ -16,13 +17,14 @@ std::string message(Fill&& fill) {
   return wire::to_bytes(builder);
 }
 
+// `error` with what was under way when it came.
+Error in(const std::string& what, const Error& error) { return {error.code, what + ": " + error.message}; }
+
 // File work before a launch. A trainable's checkpoints have rt's own names: one that is in no record was cut off by a
 // kill. A program names its own, and may keep what it has not reported.
 Status make_ready(const std::filesystem::path& folder, bool owns_names, const std::string& restore,
                   const std::vector<Checkpoint>& held) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Error{Code::System, "cannot make " + folder.string() + ": " + error.message()};
+  RT_CHECK(make_folders(folder));
   std::vector<std::string> names;
   for (const Checkpoint& checkpoint : held) {
     names.push_back(checkpoint.name);
@@ -31,7 +33,21 @@ Status make_ready(const std::filesystem::path& folder, bool owns_names, const st
   return owns_names ? drop_unrecorded(folder, names) : Status(Unit{});
 }
 
-constexpr std::uintmax_t kFullDisk = 64 << 10;  // bytes free: less is no room for a checkpoint
+RankDied died(int rank, const std::string& what, const ActorDeath& death) {
+  return {.rank = rank, .cause = what + death.cause, .log_tail = death.last_lines, .keeper_lost = death.keeper_lost};
+}
+
+// The answer's own bytes. NoSpace where the rank met a full disk.
+Result<std::string> unwrap(const std::string& bytes) {
+  Result<std::string> answer = std::string();
+  RT_CHECK(wire::with_message<wire::TrialAnswer>(bytes, [&](wire::TrialAnswer::Reader from) {
+    if (from.isNoSpace())
+      answer = Error{Code::NoSpace, wire::text(from.getNoSpace())};
+    else
+      answer = wire::data(from.getDone());
+  }));
+  return answer;
+}
 
 }  // namespace
 
@@ -75,7 +91,7 @@ void Gang::release() {
 void Gang::launch(const Launch& launch, const std::string& parameters, std::uint64_t seed,
                   const std::vector<Checkpoint>& held) {
   generation_ = launch.generation;
-  failed_ = stopping_ = false;
+  failed_ = stopping_ = programs_stopped_ = false;
   stopped_.reset();
   ranks_.clear();
   last_program_report_ = {};
@@ -83,7 +99,7 @@ void Gang::launch(const Launch& launch, const std::string& parameters, std::uint
     if (stopping_) return;
     if (!ready && ready.error().code == Code::Corrupt)
       return tools_.tell(CheckpointLost{trial_, launch.generation, launch.restore, ready.error().message});
-    if (!ready) return fail(0, ready.error().message, "");
+    if (!ready) return fail(0, ready.error());
     start_store([this, launch, parameters, seed] { start_ranks(launch, parameters, seed); });
   };
   auto ready = std::make_shared<Status>(Unit{});
@@ -105,7 +121,7 @@ void Gang::start_ranks(const Launch& launch, const std::string& parameters, std:
                                         .program = plan_.job.path,
                                         .program_hash = plan_.job.hash,
                                         .directory = plan_.working_folder,
-                                        .log = (folder_ / ("rank-" + std::to_string(rank) + ".log")).string(),
+                                        .log = log_of(rank),
                                         .lease = lease_->id,
                                         .bundle = static_cast<std::uint32_t>(rank),
                                         .environment = {"OMP_NUM_THREADS=" + threads, "MKL_NUM_THREADS=" + threads}});
@@ -138,7 +154,7 @@ std::string Gang::setup_message(const Launch& launch, const std::string& paramet
     if (!launch.restore.empty()) to.setRestore((checkpoints() / launch.restore).string());
     to.setStep(static_cast<std::uint64_t>(launch.restore_step));
     to.setThreads(static_cast<std::uint32_t>(std::max(1, plan_.cpus_per_rank)));
-    to.setLog((folder_ / ("rank-" + std::to_string(rank) + ".log")).string());
+    to.setLog(log_of(rank));
     to.setPythonPath(plan_.python_path);
     to.setMaxRestarts(static_cast<std::uint32_t>(plan_.max_failures));
     if (store_port_ != 0 || plan_.ranks == 1) {
@@ -163,10 +179,11 @@ void Gang::ask(int rank, std::string_view method, std::string bytes, Answer answ
   const auto state = tools_.client.call(ranks_[static_cast<std::size_t>(rank)].actor, method, std::move(bytes));
   auto use = later([this, state, rank, answer = std::move(answer)] {
     const Result<std::string>& result = state->value();
-    if (result) return answer(rank, *result);
-    const Code code = result.error().code;
-    if (code == Code::MaybeRan || code == Code::NotSent) return;
-    fail(rank, result.error().message, "");
+    const Code code = result ? Code{} : result.error().code;
+    if (!result && (code == Code::MaybeRan || code == Code::NotSent)) return;
+    const Result<std::string> own = result ? unwrap(*result) : result;
+    if (!own) return fail(rank, own.error());
+    answer(rank, *own);
   });
   state->then([queue = tools_.queue, use = std::move(use)] { queue->put(use); });
 }
@@ -192,7 +209,7 @@ void Gang::step(std::int64_t step) {
     const Status read = wire::with_message<wire::TrialReport>(answers.front(), [&](wire::TrialReport::Reader from) {
       report.metrics = metrics_of(wire::text(from.getMetrics()));
     });
-    if (!read) return fail(0, "its report of step " + std::to_string(step) + ": " + read.error().message, "");
+    if (!read) return fail(0, in("its report of step " + std::to_string(step), read.error()));
     tools_.tell(std::move(report));
   });
 }
@@ -202,7 +219,7 @@ void Gang::save(std::int64_t step, const std::string& name) {
   auto file = [this](auto work, auto then) {
     auto result = std::make_shared<std::optional<decltype(work())>>();
     auto use = later([this, result, then] {
-      if (!**result) return fail(0, "the checkpoint could not be saved: " + (*result)->error().message, "");
+      if (!**result) return fail(0, in("the checkpoint could not be saved", (*result)->error()));
       then(***result);
     });
     tools_.filing.give([work, result, use, queue = tools_.queue] {
@@ -222,18 +239,23 @@ void Gang::save(std::int64_t step, const std::string& name) {
        });
 }
 
-void Gang::fail(int rank, const std::string& cause, const std::string& lines) {
-  if (stopping_) return kill_ranks();  // nothing is wanted of it any more
+void Gang::fail(int rank, const Error& cause) { fail(RankDied{.rank = rank, .cause = cause.message}, cause.code); }
+
+void Gang::fail(RankDied died, Code code) {
+  if (stopping_) {  // nothing is wanted of it any more, but a program's last reports
+    if (ranks_.empty() || !std::exchange(ranks_[static_cast<std::size_t>(died.rank)].reading, false))
+      return kill_ranks();
+    return kill_when_read();
+  }
   if (std::exchange(failed_, true)) return;
   kill_ranks();
-  std::error_code ignored;
-  const auto disk = std::filesystem::space(plan_.directory, ignored);
-  if (!ignored && disk.available < kFullDisk)  // the disk's fault, not the trial's: it keeps its tries
-    return tools_.give_up(system_error("the disk of " + plan_.directory.string() + " is full (" +
-                                           std::to_string(disk.available) + " bytes are free; trial " + id_ + ": " +
-                                           cause + "); make room",
-                                       ENOSPC));
-  tools_.tell(RankDied{.trial = trial_, .generation = generation_, .rank = rank, .cause = cause, .log_tail = lines});
+  const Status room = code == Code::NoSpace ? Status(Error{code, died.cause}) : room_in(plan_.directory);
+  if (!room && room.error().code == Code::NoSpace)  // the disk's fault, not the trial's: it keeps its tries
+    return tools_.give_up({Code::NoSpace, "the disk is full, make room: trial " + id_ + ": " + died.cause +
+                                              (code == Code::NoSpace ? "" : "; " + room.error().message)});
+  died.trial = trial_;
+  died.generation = generation_;
+  tools_.tell(std::move(died));
 }
 
 void Gang::kill_ranks() {
@@ -249,14 +271,14 @@ void Gang::on_death(const ActorDeath& death) {
     ranks_[rank].alive = false;
     tools_.own(death.actor, nullptr);
     if (!stopping_)
-      fail(static_cast<int>(rank), death.cause, death.last_lines);
+      fail(died(static_cast<int>(rank), "", death), Code::Unavailable);
     else
       kill_ranks();  // it won't answer a stop any more: the others needn't either
   }
   if (death.actor == store_) {
     store_ = 0;
     tools_.own(death.actor, nullptr);
-    if (!stopping_) fail(0, "the process that hosts the gang's store died: " + death.cause, death.last_lines);
+    if (!stopping_) fail(died(0, "the process that hosts the gang's store died: ", death), Code::Unavailable);
   }
   tell_stopped_when_gone();
 }
@@ -265,37 +287,20 @@ void Gang::stop(int generation) {
   stopping_ = true;
   stopped_ = TrialStopped{.trial = trial_, .generation = generation};
   if (!is_program() || failed_ || ranks_.empty()) {
-    kill_ranks();
-    return tell_stopped_when_gone();
-  }
-  if (ranks_.empty()) {
-    kill_ranks();  // there may be a store
+    kill_ranks();  // and the store, if there is one
     return tell_stopped_when_gone();
   }
   const std::string asked = message<wire::TrialStop>(
       [&](auto to) { to.setDeadlineMs(static_cast<std::uint64_t>(plan_.stop_deadline.count())); });
-  ask_all(detail::kTrialStop, asked, [this](const std::vector<std::string>& answers) { on_stopped(answers.front()); });
+  ask_all(detail::kTrialStop, asked, [this](const std::vector<std::string>&) {
+    programs_stopped_ = true;
+    kill_when_read();
+  });
 }
 
-// What the program saved as it was asked to stop, if it did.
-void Gang::on_stopped(const std::string& trial_stopped) {
-  if (!stopped_) return;
-  std::string name;
-  const Status read = wire::with_message<wire::TrialStopped>(trial_stopped, [&](wire::TrialStopped::Reader from) {
-    name = std::filesystem::path(wire::text(from.getCheckpoint())).filename().string();
-    stopped_->step = static_cast<std::int64_t>(from.getStep());
-  });
-  if (!read || name.empty()) return kill_ranks();
-  auto described = std::make_shared<Result<Checkpoint>>(Checkpoint{});
-  auto use = later([this, described] {
-    if (stopped_ && *described) stopped_->checkpoint = **described;
-    kill_ranks();
-    tell_stopped_when_gone();
-  });
-  tools_.filing.give([name, described, folder = checkpoints(), queue = tools_.queue, use] {
-    *described = describe_checkpoint(folder, name);
-    queue->put(use);
-  });
+// What rank 0's program reported before its end is told first, so that a resume goes on from where it left.
+void Gang::kill_when_read() {
+  if (programs_stopped_ && !ranks_.empty() && !ranks_.front().reading) kill_ranks();
 }
 
 void Gang::tell_stopped_when_gone() {

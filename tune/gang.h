@@ -66,6 +66,7 @@ class Gang {
     ActorId actor = 0;
     bool alive = false;
     bool finished = false;  // a program's: it ended by itself, all well
+    bool reading = false;   // a program's: its next report is awaited
   };
   using Answer = std::function<void(int rank, const std::string& bytes)>;
 
@@ -76,12 +77,14 @@ class Gang {
   void ask_all(std::string_view method, const std::string& bytes, std::function<void(std::vector<std::string>)> then);
   void next_program_report(int rank);
   void on_program_report(int rank, const std::string& bytes);
-  void fail(int rank, const std::string& cause, const std::string& lines);
+  void fail(int rank, const Error& cause);
+  void fail(RankDied died, Code code);
   void kill_ranks();
-  void on_stopped(const std::string& trial_stopped);
+  void kill_when_read();
   void tell_stopped_when_gone();
   bool is_program() const { return plan_.trainable.empty(); }
   std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+  std::string log_of(int rank) const { return (folder_ / ("rank-" + std::to_string(rank) + ".log")).string(); }
 
   // `work`, to be done on the runner's thread unless this generation is over by then. May be called from any thread.
   template <class Work>
@@ -103,6 +106,7 @@ class Gang {
   int generation_ = 0;
   bool failed_ = false;  // of this generation
   bool stopping_ = false;
+  bool programs_stopped_ = false;  // all of them: no report is written any more
   std::vector<Rank> ranks_;
   ActorId store_ = 0;
   std::uint16_t store_port_ = 0;

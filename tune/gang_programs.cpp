@@ -1,6 +1,7 @@
 // A gang's programs in any language: their reports come when they like, and torchrun's kind wants a store to meet at.
 
 #include <charconv>
+#include <fstream>
 
 #include "rt/actors/store_host.h"
 #include "rt/actors/trial_rank.h"
@@ -13,6 +14,8 @@
 namespace rt::tune {
 
 void Gang::next_program_report(int rank) {
+  if (ranks_.empty()) return;  // killed while a checkpoint was looked at
+  ranks_[static_cast<std::size_t>(rank)].reading = true;
   ask(rank, detail::kTrialStep, "", [this](int from, const std::string& bytes) { on_program_report(from, bytes); });
 }
 
@@ -25,9 +28,12 @@ void Gang::on_program_report(int rank, const std::string& bytes) {
     report.finished = from.getFinished();
     checkpoint = std::filesystem::path(wire::text(from.getCheckpoint())).filename().string();
   });
-  if (!read) return fail(rank, "its report: " + read.error().message, "");
+  if (!read) return fail(rank, {read.error().code, "its report: " + read.error().message});
   if (report.finished) {
-    ranks_[static_cast<std::size_t>(rank)].finished = true;
+    Rank& member = ranks_[static_cast<std::size_t>(rank)];
+    member.finished = true;
+    member.reading = false;
+    if (stopping_) return kill_when_read();
     if (rank == 0) last_program_report_ = report;
     for (const Rank& other : ranks_)
       if (!other.finished) return;
@@ -38,18 +44,21 @@ void Gang::on_program_report(int rank, const std::string& bytes) {
     return next_program_report(rank);
   }
   auto described = std::make_shared<Result<Checkpoint>>(Checkpoint{});
-  tools_.filing.give(
-      [checkpoint, described, folder = checkpoints(), queue = tools_.queue,
-       use = later([this, rank, report, described]() mutable {
-         if (!*described)
-           return fail(rank, "its report names a checkpoint that can't be read: " + described->error().message, "");
-         report.checkpoint = **described;
-         tools_.tell(std::move(report));
-         next_program_report(rank);
-       })] {
-        *described = describe_checkpoint(folder, checkpoint);
-        queue->put(use);
-      });
+  auto use = later([this, rank, report, described]() mutable {
+    if (!*described && described->error().code == Code::NoSpace) return fail(rank, described->error());
+    if (*described) report.checkpoint = **described;
+    tools_.tell(std::move(report));
+    next_program_report(rank);
+  });
+  tools_.filing.give([checkpoint, described, use, step = report.step, folder = checkpoints(), log = log_of(rank),
+                      queue = tools_.queue] {
+    *described = describe_checkpoint(folder, checkpoint);
+    if (!*described)
+      std::ofstream(log, std::ios::app) << "rt: step " << step
+                                        << " names a checkpoint that can't be taken: " << described->error().message
+                                        << "; the report counts without it\n";
+    queue->put(use);
+  });
 }
 
 // The store runs in the gang's first bundle, beside rank 0: MASTER_ADDR is its node.
@@ -70,10 +79,10 @@ void Gang::start_store(std::function<void()> then) {
     const Result<std::string>& port = state->value();
     if (!port && (port.error().code == Code::MaybeRan || port.error().code == Code::NotSent))
       return;  // its death tells
-    if (!port) return fail(0, "the gang's store: " + port.error().message, "");
+    if (!port) return fail(0, {port.error().code, "the gang's store: " + port.error().message});
     const auto [end, code] = std::from_chars(port->data(), port->data() + port->size(), store_port_);
     if (code != std::errc{} || end != port->data() + port->size() || store_port_ == 0)
-      return fail(0, "the gang's store says it listens on port '" + *port + "', which is none", "");
+      return fail(0, {Code::Corrupt, "the gang's store says it listens on port '" + *port + "', which is none"});
     then();
   });
   state->then([queue = tools_.queue, use = std::move(use)] { queue->put(use); });

@@ -114,6 +114,7 @@ Verdict History::judge(const Reported& report) {
 void History::accept(TrialState& trial, const Reported& report) {
   any_report_ = any_report_in_run_ = true;
   ++trial.reports;
+  trial.losses = 0;
   trial.step = report.step;
   trial.metrics = report.metrics;
   trial.seconds = report.seconds;
@@ -136,6 +137,11 @@ Status History::fold(const Checkpointed& record) {
 
 Status History::fold(const RankFailed& record) {
   RT_TRY(trial, find_open(record.trial, record.generation));
+  if (record.uncharged) {
+    if (record.final || ++trial->losses > RankFailed::kUncharged)
+      return corrupt(fmt::format("only {} failures in a row are uncharged, and none is final", RankFailed::kUncharged));
+    return Unit{};
+  }
   ++trial->failures;
   trial->last_failure = record;
   if (!record.final && trial->failures > sweep_.max_failures) {

@@ -107,12 +107,14 @@ struct Checkpointed {  // a checkpoint of a step that is already recorded, or th
 };
 
 struct RankFailed {
+  static constexpr int kUncharged = 3;  // so many in a row, without a report between them
   TrialIndex trial = 0;
   int generation = 0;
   int rank = 0;
   std::string cause;
   std::string log_tail;
-  bool final = false;  // no further try
+  bool final = false;      // no further try
+  bool uncharged = false;  // rt's own process was lost under it: not one of the trial's failures
   bool operator==(const RankFailed&) const = default;
 };
 

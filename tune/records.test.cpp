@@ -26,6 +26,7 @@ std::vector<Record> one_of_each_kind() {
           Reported{4, 2, 11, {}, std::nullopt, Verdict::Continue, 0},
           Checkpointed{4, 2, 10, checkpoint()},
           RankFailed{4, 2, 1, "signal 11 (Segmentation fault)", "line 1\nline 2\n", true},
+          RankFailed{.trial = 4, .generation = 3, .cause = "fork server lost", .uncharged = true},
           TrialEnded{4, EndReason::GivenUp},
           CheckpointDropped{4, "step-00000003"},
           CheckpointDropped{4, "step-00000004", "its file rank-0.pt is damaged"},

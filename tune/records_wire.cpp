@@ -155,6 +155,7 @@ void write(const RankFailed& from, wire::TuneRecord::Builder record) {
   to.setCause(text(from.cause));
   to.setLogTail(text(from.log_tail));
   to.setFinal(from.final);
+  to.setUncharged(from.uncharged);
 }
 
 Result<Record> read(wire::RankFailed::Reader from) {
@@ -163,7 +164,8 @@ Result<Record> read(wire::RankFailed::Reader from) {
                            .rank = static_cast<int>(from.getRank()),
                            .cause = text(from.getCause()),
                            .log_tail = text(from.getLogTail()),
-                           .final = from.getFinal()}};
+                           .final = from.getFinal(),
+                           .uncharged = from.getUncharged()}};
 }
 
 void write(const TrialEnded& from, wire::TuneRecord::Builder record) {

@@ -33,6 +33,7 @@ struct TrialState {
   double seconds = 0;  // of training, at the last report
 
   int failures = 0;
+  int losses = 0;  // failures in a row, since the last report, that weren't charged
   std::optional<RankFailed> last_failure;
 
   std::vector<HeldCheckpoint> held;  // in the order of their records; the last is where a new generation starts

@@ -198,12 +198,15 @@ void Tuner::on(const RankDied& event, TimePoint) {
   if (gang->phase == Phase::Stopping) {
     ++ignored_.stale;
   } else {
+    // Bounded: a program whose fork server ends again and again must fail in the end.
+    const bool is_uncharged = event.keeper_lost && state(event.trial).losses < RankFailed::kUncharged;
     commit(RankFailed{.trial = event.trial,
                       .generation = event.generation,
                       .rank = event.rank,
                       .cause = event.cause,
                       .log_tail = event.log_tail,
-                      .final = state(event.trial).failures >= history_.sweep().max_failures});
+                      .final = !is_uncharged && state(event.trial).failures >= history_.sweep().max_failures,
+                      .uncharged = is_uncharged});
     gang->phase = Phase::Stopping;
     if (!event.gang_lost) outcome_.commands.emplace_back(StopTrial{event.trial, event.generation});
   }
@@ -230,7 +233,6 @@ void Tuner::on(const TrialStopped& event, TimePoint) {
     return;
   }
   const bool is_open = !state(event.trial).ended;
-  if (is_open && event.checkpoint) keep_checkpoint(event.trial, event.generation, event.step, *event.checkpoint);
   if (is_open && !is_winding_down()) return launch(event.trial, *gang);
   outcome_.commands.emplace_back(ReleaseGang{event.trial});
   gangs_.erase(event.trial);

@@ -54,6 +54,40 @@ TEST_F(TunerTest, AsksForANewGangWhereTheOldOneWentWithItsNode) {
   EXPECT_EQ(send(GangGranted{0}), (Commands{Launch{0, 2, "", 0}}));
 }
 
+TEST_F(TunerTest, IsNotChargedWithTheLossOfRtsOwnProcess) {
+  begin(sweep_of(1));  // max_failures: 0
+  run_to_first_step(0);
+  const RankDied lost{.trial = 0, .generation = 1, .cause = "fork server lost", .keeper_lost = true};
+  EXPECT_EQ(send(lost), (Commands{StopTrial{0, 1}}));
+  EXPECT_EQ(state(0).failures, 0);
+  EXPECT_EQ(send(TrialStopped{.trial = 0, .generation = 1}), (Commands{Launch{0, 2, "", 0}}));
+  EXPECT_TRUE(Tuner::replay(sweep_of(1), journal));
+}
+
+TEST_F(TunerTest, IsChargedOnceItsForkServerIsLostAFourthTimeWithoutAReport) {
+  begin(sweep_of(1));
+  run_to_first_step(0);
+  int generation = 1;
+  const auto lose = [&] {
+    send(RankDied{.trial = 0, .generation = generation, .cause = "fork server lost", .keeper_lost = true});
+  };
+  const auto begin_again = [&] {
+    end(0, generation);
+    send(RanksReady{0, ++generation});
+  };
+  lose();
+  begin_again();
+  send(report(0, 2, 1));  // from here it counts anew
+  for (int loss = 0; loss < 3; ++loss) {
+    lose();
+    begin_again();
+  }
+  EXPECT_EQ(state(0).ended, std::nullopt);
+  lose();
+  EXPECT_EQ(state(0).ended, EndReason::Failed);
+  EXPECT_EQ(state(0).failures, 1);
+}
+
 TEST_F(TunerTest, RunsStepsAfterTheCheckpointAgainWithoutRecordingThemTwice) {
   Sweep sweep = sweep_of(1);
   sweep.max_failures = 1;

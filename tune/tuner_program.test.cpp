@@ -54,10 +54,25 @@ TEST_F(ProgramTest, SavesOnItsWayOutWhenTheSweepIsStopped) {
   begin(sweep());
   run_to_first_step(0);
   EXPECT_EQ(send(StopRequested{}), (Commands{StopTrial{0, 1}, ReleaseGang{1}}));
-  send(report(0, 1, 7));
+  Report last = report(0, 1, 7);
+  last.checkpoint = Checkpoint{"last", {}};
+  send(last);
+  EXPECT_EQ(only<Reported>(journal).back().checkpoint, last.checkpoint);
+  end(0, 1);
   EXPECT_EQ(state(0).step, 7);
-  send(TrialStopped{.trial = 0, .generation = 1, .step = 7, .checkpoint = Checkpoint{"last", {}}});
-  EXPECT_EQ(last, (std::vector<Record>{Checkpointed{0, 1, 7, {"last", {}}}}));
+  EXPECT_EQ(state(0).newest()->step, 7);
+}
+
+TEST_F(ProgramTest, LastReportsOfAStoppedSweepAreDecidedLikeAnyOther) {
+  Sweep sweep = ProgramTest::sweep();
+  sweep.asha = AshaOptions{.max_iter = 9};
+  begin(sweep);
+  run_to_first_step(0);
+  send(StopRequested{});
+  send(report(0, 1, 9));
+  EXPECT_EQ(only<Reported>(last).at(0).verdict, Verdict::Complete);
+  EXPECT_EQ(state(0).ended, EndReason::Completed);
+  EXPECT_EQ(send(TrialStopped{.trial = 0, .generation = 1}), (Commands{ReleaseGang{0}, Finish{}}));
 }
 
 TEST_F(ProgramTest, IsStoppedByTheClockBetweenItsReports) {

@@ -1,7 +1,9 @@
 #include "rt/actors/program/program_rank.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,18 +61,22 @@ class ProgramRank::Running {
     RT_TRY(reports, ReportFile::create(files.report));
     RT_CHECK(adopt_orphans());
     const std::set<pid_t> others = children();
+    std::error_code missing;
+    const std::uintmax_t log_size = fs::file_size(start.log, missing);
     RT_TRY(child, ChildProcess::start({start.argv, program_environment(start, own_environment()), start.log.string()}));
-    return std::make_unique<Running>(std::move(start), std::move(reports), std::move(child), others);
+    return std::make_unique<Running>(std::move(start), std::move(reports), std::move(child), others,
+                                     missing ? 0 : log_size);
   }
 
-  Running(ProgramStart start, ReportFile reports, ChildProcess child, std::set<pid_t> others)
+  Running(ProgramStart start, ReportFile reports, ChildProcess child, std::set<pid_t> others, std::uint64_t log_begin)
       : start_(std::move(start)),
         files_(program_files(start_)),
         others_(std::move(others)),
+        log_begin_(log_begin),
         child_(std::move(child)),
         reports_(std::move(reports)),
         reader_(start_.restore.empty() ? std::nullopt : std::optional(start_.step)),
-        last_{.step = start_.step} {}
+        last_step_(start_.step) {}
 
   ~Running() {
     const std::lock_guard lock(mutex_);
@@ -93,7 +99,7 @@ class ProgramRank::Running {
     }
   }
 
-  Result<ProgramStopped> stop(StopDeadlines deadlines) {
+  Status stop(StopDeadlines deadlines) {
     RT_TRY(over, begin_stop());
     if (!over) {
       const Status asked = write_file_atomic(files_.stop, "");
@@ -104,11 +110,7 @@ class ProgramRank::Running {
       }
     }
     const std::lock_guard lock(mutex_);
-    RT_CHECK(kill_tree());
-    while (true) {
-      RT_TRY(report, read_report(/*over=*/true));
-      if (!report) return ProgramStopped{last_.checkpoint, last_.step};
-    }
+    return kill_tree();
   }
 
  private:
@@ -175,29 +177,47 @@ class ProgramRank::Running {
 
   ProgramReport remember(ReportLine line) {
     ProgramReport report{.step = line.step, .metrics = std::move(line.metrics)};
-    if (!line.checkpoint.empty()) {
-      const fs::path folder = (files_.checkpoints / line.checkpoint).lexically_normal();
-      const fs::path below = folder.lexically_relative(files_.checkpoints.lexically_normal());
-      std::error_code ignored;
-      if (below.empty() || below == "." || *below.begin() == ".." || !fs::is_directory(folder, ignored)) {
-        note("rt: step " + std::to_string(line.step) + " names the checkpoint '" + line.checkpoint +
-             "', which is no folder below RT_CHECKPOINT_DIR; there is no going on from it\n");
-      } else {
-        report.checkpoint = folder;
-        last_.checkpoint = folder;
-      }
-    }
-    last_.step = line.step;
+    if (!line.checkpoint.empty()) take_checkpoint(line, report);
+    last_step_ = line.step;
     return report;
+  }
+
+  // By its plain name: a checkpoint inside of another would go when that one is dropped.
+  void take_checkpoint(const ReportLine& line, ProgramReport& report) {
+    const fs::path home = files_.checkpoints.lexically_normal();
+    fs::path folder = (home / line.checkpoint).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();  // written with a slash behind it
+    std::error_code ignored;
+    const bool is_plain = folder.parent_path() == home && line.checkpoint.find('\0') == std::string::npos;
+    if (is_plain && fs::is_directory(fs::symlink_status(folder, ignored))) {
+      report.checkpoint = folder;
+      return;
+    }
+    note("rt: step " + std::to_string(line.step) + " names the checkpoint '" + line.checkpoint +
+         "', which is no folder in RT_CHECKPOINT_DIR (a folder inside of another, or a link, is none); the report " +
+         "counts without it. Name the folder itself, e.g. step-" + std::to_string(line.step) + "\n");
   }
 
   Result<ProgramReport> ending() const {
     const std::string who = "'" + start_.argv[0] + "' (trial " + start_.trial_id + ", rank " +
                             std::to_string(start_.rank) + ", generation " + std::to_string(start_.generation) + ")";
     if (stopped_) return Error{Code::Unavailable, who + " was stopped on request"};
-    if (*end_ == ExitState{}) return ProgramReport{.step = last_.step, .finished = true};
-    return Error{Code::Failed, who + " ended with " + to_string(*end_) + "; the last lines of " + start_.log.string() +
-                                   ":\n" + last_lines(start_.log)};
+    if (*end_ == ExitState{}) return ProgramReport{.step = last_step_, .finished = true};
+    return Error{says_that_the_disk_is_full() ? Code::NoSpace : Code::Failed,
+                 who + " ended with " + to_string(*end_) + "; the last lines of " + start_.log.string() + ":\n" +
+                     last_lines(start_.log)};
+  }
+
+  // Whether errno's text for that is in what this program printed last: a program has no other way to say it.
+  bool says_that_the_disk_is_full() const {
+    constexpr std::uint64_t kLooked = 4096;  // bytes
+    const auto log = open_file(start_.log, O_RDONLY);
+    struct stat facts {};
+    if (!log || ::fstat(log->get(), &facts) != 0) return false;
+    const auto size = static_cast<std::uint64_t>(facts.st_size);
+    const auto text = read_at(log->get(), kLooked, std::max(log_begin_, size - std::min(size, kLooked)), start_.log);
+    const auto has = [&](const char* words) { return text && text->find(words) != std::string::npos; };
+    return has("No space left on device") || has("Disk quota exceeded");
   }
 
   // Into the rank's log, where its user looks.
@@ -207,7 +227,8 @@ class ProgramRank::Running {
 
   const ProgramStart start_;
   const ProgramFiles files_;
-  const std::set<pid_t> others_;  // this process's children from before
+  const std::set<pid_t> others_;   // this process's children from before
+  const std::uint64_t log_begin_;  // where this program's own part of the log begins
 
   std::mutex mutex_;
   ChildProcess child_;  // end() and pid() are constant: read without the lock
@@ -215,7 +236,7 @@ class ProgramRank::Running {
   ReportReader reader_;
   bool finished_reading_ = false;
   bool stopped_ = false;
-  ProgramStopped last_;
+  std::uint64_t last_step_;
   std::optional<ExitState> end_;  // set once the whole tree is dead
 };
 
@@ -234,7 +255,7 @@ Result<ProgramReport> ProgramRank::next_report() {
   return running_->next_report();
 }
 
-Result<ProgramStopped> ProgramRank::stop(StopDeadlines deadlines) {
+Status ProgramRank::stop(StopDeadlines deadlines) {
   if (!running_) return Error{Code::Invalid, "stop: start the program first"};
   return running_->stop(deadlines);
 }

@@ -32,11 +32,6 @@ struct StopDeadlines {
   std::chrono::milliseconds terminate{5'000};  // from SIGTERM to SIGKILL
 };
 
-struct ProgramStopped {
-  std::filesystem::path checkpoint;  // the last one that the program named, ever; empty: none
-  std::uint64_t step = 0;            // of the last report
-};
-
 class ProgramRank {
  public:
   ProgramRank();
@@ -47,12 +42,14 @@ class ProgramRank {
   // Once. The program runs when it returns; Code::NotFound or Code::Invalid where it can't be executed.
   Status start(ProgramStart start);
 
-  // Waits for the next report. Only rank 0's count: the others wait for their end. Code::Failed where the program ended
-  // with an exit code or by a signal, with the last lines of its log; Code::Unavailable where `stop` ended it.
+  // Waits for the next report. Only rank 0's count: the others wait for their end. Where the program ended with an exit
+  // code or by a signal: Code::NoSpace if it printed errno's text for a full disk at its end, else Code::Failed, with
+  // the last lines of its log. Code::Unavailable where `stop` ended it, after its last report.
   Result<ProgramReport> next_report();
 
-  // Asks the program to save and leave, and makes it. A program that has ended by itself is left at that.
-  Result<ProgramStopped> stop(StopDeadlines deadlines);
+  // Asks the program to save and leave, and makes it. A program that has ended by itself is left at that. What it had
+  // reported, and still reports on its way out, stays there for next_report.
+  Status stop(StopDeadlines deadlines);
 
  private:
   class Running;

@@ -118,16 +118,25 @@ TEST_F(ProgramRankTest, TellsWhichCheckpointCameWithAReport) {
   EXPECT_EQ(next().checkpoint, "");
 }
 
-TEST_F(ProgramRankTest, TakesNoCheckpointThatIsNotBelowItsFolder) {
+TEST_F(ProgramRankTest, TakesACheckpointWhateverSlashesStandAroundItsName) {
   start(
-      "mkdir $FOLDER/outside; for name in ../outside none / . /tmp; do i=$((i+1)); "
+      "mkdir $RT_CHECKPOINT_DIR/ab; for name in ab/ ./ab $RT_CHECKPOINT_DIR/ab; do i=$((i+1)); "
       "report \"{\\\"step\\\": $i, \\\"checkpoint\\\": \\\"$name\\\"}\"; done");
-  for (std::uint64_t step = 1; step <= 5; ++step) {
+  for (int step = 1; step <= 3; ++step) EXPECT_EQ(next().checkpoint, folder / "checkpoints/ab");
+}
+
+TEST_F(ProgramRankTest, TakesNoCheckpointThatIsNoFolderInItsFolder) {
+  start(
+      "mkdir -p $FOLDER/outside $RT_CHECKPOINT_DIR/a/b; ln -s a $RT_CHECKPOINT_DIR/link; "
+      "for name in ../outside none / . /tmp a/b link; do i=$((i+1)); "
+      "report \"{\\\"step\\\": $i, \\\"checkpoint\\\": \\\"$name\\\"}\"; done");
+  for (std::uint64_t step = 1; step <= 7; ++step) {
     const ProgramReport report = next();
     EXPECT_EQ(report.step, step);
     EXPECT_EQ(report.checkpoint, "");
   }
   EXPECT_NE(log().find("step 1 names the checkpoint '../outside'"), std::string::npos) << log();
+  EXPECT_NE(log().find("step 6 names the checkpoint 'a/b'"), std::string::npos) << log();
 }
 
 TEST_F(ProgramRankTest, SaysInTheLogWhichLineItIgnored) {
@@ -146,6 +155,14 @@ TEST_F(ProgramRankTest, FailsWithTheExitCodeAndTheLastLinesOfTheLog) {
   EXPECT_EQ(failed.error().message,
             "'sh' (trial 0007, rank 0, generation 1) ended with exit code 3; the last lines of " +
                 (folder / "logs/rank-0.log").string() + ":\nit broke\n");
+}
+
+TEST_F(ProgramRankTest, SaysNoSpaceWhereItsOwnLastWordsDo) {
+  start("echo 'OSError: [Errno 28] No space left on device' >&2; exit 1");
+  EXPECT_EQ(rank.next_report().error().code, Code::NoSpace);
+  ProgramRank next;
+  ASSERT_TRUE(next.start(program("exit 1")));
+  EXPECT_EQ(next.next_report().error().code, Code::Failed) << "what the generation before it printed";
 }
 
 TEST_F(ProgramRankTest, FailsWithTheSignal) {
@@ -177,34 +194,37 @@ TEST_F(ProgramRankTest, StopsAProgramThatSavesAndLeaves) {
   EXPECT_EQ(next().step, 1);
   const auto stopped = rank.stop(kPatient);
   ASSERT_TRUE(stopped) << stopped.error().message;
-  EXPECT_EQ(stopped->step, 2);
-  EXPECT_EQ(stopped->checkpoint, folder / "checkpoints/last");
+  const ProgramReport last = next();
+  EXPECT_EQ(last.step, 2);
+  EXPECT_EQ(last.checkpoint, folder / "checkpoints/last");
   EXPECT_EQ(rank.next_report().error().code, Code::Unavailable);
 }
 
 TEST_F(ProgramRankTest, TerminatesAProgramThatDoesNotLook) {
   start("trap 'report \"{\\\"step\\\": 2}\"; exit 0' TERM; report '{\"step\": 1}'; while :; do sleep 0.01; done");
   EXPECT_EQ(next().step, 1);
-  const auto stopped = rank.stop({.save = 0s, .terminate = 600s});
-  ASSERT_TRUE(stopped);
-  EXPECT_EQ(stopped->step, 2);
+  ASSERT_TRUE(rank.stop({.save = 0s, .terminate = 600s}));
+  EXPECT_EQ(next().step, 2);
 }
 
 TEST_F(ProgramRankTest, KillsAProgramThatIgnoresTermination) {
   start("trap '' TERM; echo $$ > $FOLDER/pid; report '{\"step\": 1}'; while :; do sleep 1000; done");
   EXPECT_EQ(next().step, 1);
-  const auto stopped = rank.stop(kAtOnce);
-  ASSERT_TRUE(stopped);
-  EXPECT_EQ(stopped->step, 1);
+  ASSERT_TRUE(rank.stop(kAtOnce));
+  EXPECT_EQ(rank.next_report().error().code, Code::Unavailable);
   EXPECT_TRUE(is_gone(pid_in("pid")));
 }
 
-TEST_F(ProgramRankTest, StopReadsWhatNobodyAskedForYet) {
-  start("mkdir $RT_CHECKPOINT_DIR/a; report '{\"step\": 1}'; report '{\"step\": 2, \"checkpoint\": \"a\"}'");
-  const auto stopped = rank.stop(kPatient);
-  ASSERT_TRUE(stopped);
-  EXPECT_EQ(stopped->step, 2);
-  EXPECT_EQ(stopped->checkpoint, folder / "checkpoints/a");
+TEST_F(ProgramRankTest, StopLosesNoReportThatNobodyAskedForYet) {
+  start(
+      "mkdir $RT_CHECKPOINT_DIR/a; report '{\"step\": 1}'; report '{\"step\": 2, \"checkpoint\": \"a\"}';"
+      "echo > $FOLDER/all; while [ ! -e $RT_STOP_FILE ]; do sleep 0.01; done");
+  while (!std::filesystem::exists(folder / "all")) std::this_thread::yield();
+  ASSERT_TRUE(rank.stop(kPatient));
+  EXPECT_EQ(next().step, 1);
+  const ProgramReport second = next();
+  EXPECT_EQ(second.step, 2);
+  EXPECT_EQ(second.checkpoint, folder / "checkpoints/a");
 }
 
 TEST_F(ProgramRankTest, StopEndsANextReportThatWaitsOnAnotherThread) {

@@ -9,8 +9,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kShown = 200;                  // bytes of a bad line that a person is shown
-constexpr double kLargestStep = 9007199254740992.0;  // 2^53: whole numbers up to here are exact in double
+constexpr std::size_t kShown = 200;                             // bytes of a bad line that a person is shown
+constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 53;  // whole numbers up to here are exact in double
 
 // Python's json prints NaN, Infinity and -Infinity, which JSON doesn't know: they are put in quotes.
 std::string quote_non_finite(std::string_view line) {
@@ -45,10 +45,13 @@ std::optional<double> number(const Json& value) {
 }
 
 std::optional<std::uint64_t> whole_step(const Json& value) {
-  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (value.is_number_unsigned()) {
+    const auto step = value.get<std::uint64_t>();
+    return step <= kLargestStep ? std::optional(step) : std::nullopt;
+  }
   if (!value.is_number_float()) return std::nullopt;
   const double step = value.get<double>();
-  if (!(step >= 0 && step <= kLargestStep) || std::floor(step) != step) return std::nullopt;
+  if (!(step >= 0 && step <= static_cast<double>(kLargestStep)) || std::floor(step) != step) return std::nullopt;
   return static_cast<std::uint64_t>(step);
 }
 
@@ -102,7 +105,7 @@ std::optional<ReportLine> ReportReader::parse(std::string_view line) {
   const auto step_at = json.find("step");
   const auto step = step_at == json.end() ? std::nullopt : whole_step(*step_at);
   if (!step) {
-    complain(ignored_.malformed, "has no \"step\" that is a whole number from 0", line);
+    complain(ignored_.malformed, "has no \"step\" that is a whole number from 0 to 2^53", line);
     return std::nullopt;
   }
   if (last_step_ && *step <= *last_step_) {

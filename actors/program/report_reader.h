@@ -3,9 +3,9 @@
 //
 //   {"step": 3, "loss": 0.2, "accuracy": 0.9, "checkpoint": "step-3"}
 //
-// `step` is a whole number and grows; a step seen before is ignored and counted. `checkpoint` is text. All else is a
-// number, or NaN, Infinity or -Infinity as Python prints them, in quotes or not; null is NaN. A value of another kind
-// is left out. A line that is no JSON object with a step, or is over 1 MiB, is ignored and counted.
+// `step` is a whole number up to 2^53 and grows; a step seen before is ignored and counted. `checkpoint` is text. All
+// else is a number, or NaN, Infinity or -Infinity as Python prints them, in quotes or not; null is NaN. A value of
+// another kind is left out. A line that is no JSON object with a step, or is over 1 MiB, is ignored and counted.
 //
 // Owner: the rank that reads. Thread: the owner's. Pure: bytes come in, reports go out, lazily, so memory is bounded by
 // one line and what was appended since `next` last gave nothing.

@@ -68,6 +68,12 @@ TEST(ReportReader, ReadsTheNumbersThatPythonPrints) {
   EXPECT_TRUE(std::isnan(report->metrics.at("e")));
 }
 
+TEST(ReportReader, TakesTheLargestStepThatIsDocumented) {
+  ReportReader reader;
+  reader.append("{\"step\": 9007199254740992}\n");
+  EXPECT_EQ(reader.next(), (ReportLine{.step = std::uint64_t{1} << 53}));
+}
+
 TEST(ReportReader, LeavesNamesAloneThatLookLikeNumbers) {
   ReportReader reader;
   reader.append("{\"step\": 1, \"NaN rate\": 2, \"\\\"Infinity\\\\\": 3}\n");
@@ -115,7 +121,10 @@ INSTANTIATE_TEST_SUITE_P(Lines, ReportReaderIgnores,
                                            BadLine{"NegativeStep", "{\"step\": -1}", "has no \"step\""},
                                            BadLine{"HalfStep", "{\"step\": 1.5}", "has no \"step\""},
                                            BadLine{"NanStep", "{\"step\": NaN}", "has no \"step\""},
-                                           BadLine{"HugeStep", "{\"step\": 1e300}", "has no \"step\""}),
+                                           BadLine{"HugeStep", "{\"step\": 1e300}", "has no \"step\""},
+                                           // 2^64 - 1 and 2^53 + 1, the first number beyond the documented bound
+                                           BadLine{"StepOf64Bits", "{\"step\": 18446744073709551615}", "to 2^53"},
+                                           BadLine{"InexactStep", "{\"step\": 9007199254740993}", "to 2^53"}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(ReportReader, PassesOverALineOfMoreThanAMebibyteInBoundedPieces) {

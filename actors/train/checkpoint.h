@@ -37,7 +37,7 @@ struct RankPlace {
   torch::Device device = torch::kCPU;
 };
 
-// `folder` exists. Code::System where the disk says no.
+// `folder` exists. Code::NoSpace where the disk is full, Code::System where it says no otherwise.
 Status save_checkpoint(const std::filesystem::path& folder, const RankPlace& place, const Training& training);
 
 // Into a model and an optimizer built alike. Code::NotFound names the file that isn't there; Code::Corrupt, with file

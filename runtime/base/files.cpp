@@ -13,7 +13,7 @@ namespace {
 Error path_error(const char* what, const fs::path& path, int number) {
   Error error = system_error(std::string("cannot ") + what + " " + path.string(), number);
   if (number == ENOENT) error.code = Code::NotFound;
-  if (number == ENOSPC || number == EDQUOT) error.message += " (make room there, then try again)";
+  if (error.code == Code::NoSpace) error.message += " (make room there, then try again)";
   return error;
 }
 

@@ -2,8 +2,8 @@
 // Files: whole files read and written so that a crash leaves either the old or the new content, never half of it.
 //
 // Owner: no state of its own; an Fd closes what it owns. Thread: any; each call blocks on the disk.
-// Errors: Code::NotFound where the file isn't there, Code::System otherwise; the message names the path and carries
-// errno's text (a full disk, missing permission), so it can be shown to a person as it is.
+// Errors: Code::NotFound where the file isn't there, Code::NoSpace where the disk is full, Code::System otherwise; the
+// message names the path and carries errno's text, so it can be shown to a person as it is.
 
 #include <sys/types.h>
 

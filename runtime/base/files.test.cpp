@@ -55,6 +55,12 @@ TEST_F(Files, AFullDiskLeavesTheOldContentAndIsNamed) {
   EXPECT_THAT(names(), testing::ElementsAre("file"));
 }
 
+// /dev/full is the kernel's own full disk: every write(2) to it fails with ENOSPC (full(4)).
+TEST_F(Files, AFullDiskHasACodeOfItsOwn) {
+  const Fd full = open_file("/dev/full", O_WRONLY).get();
+  EXPECT_EQ(write_all(full.get(), "x", "/dev/full").error().code, Code::NoSpace);
+}
+
 TEST_F(Files, ErrorsNameThePathAndTheReason) {
   EXPECT_EQ(read_file(file).error(),
             (Error{Code::NotFound, "cannot open " + file.string() + ": No such file or directory"}));

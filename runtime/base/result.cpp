@@ -1,5 +1,6 @@
 #include "rt/runtime/base/result.h"
 
+#include <cerrno>
 #include <cstring>
 
 namespace rt {
@@ -16,12 +17,14 @@ const char* to_string(Code code) {
     case Code::Refused: return "Refused";
     case Code::Corrupt: return "Corrupt";
     case Code::System: return "System";
+    case Code::NoSpace: return "NoSpace";
   }
   return "?";
 }
 
 Error system_error(std::string what, int number) {
-  return {Code::System, std::move(what) + ": " + std::strerror(number)};
+  const bool is_full = number == ENOSPC || number == EDQUOT;
+  return {is_full ? Code::NoSpace : Code::System, std::move(what) + ": " + std::strerror(number)};
 }
 
 }  // namespace rt

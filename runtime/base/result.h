@@ -21,6 +21,7 @@ enum class Code {
   Refused,      // version, token, user or epoch didn't match
   Corrupt,      // bytes that don't check: a torn or damaged file or message
   System,       // the operating system said no; the message carries errno's text
+  NoSpace,      // the disk or its user's quota is full, of bytes or of inodes: room mends it, a further try doesn't
 };
 
 const char* to_string(Code code);
@@ -31,7 +32,7 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-// `what` failed with errno `number`.
+// `what` failed with errno `number`; NoSpace where that says that the disk or the quota is full.
 Error system_error(std::string what, int number);
 
 // What `get()` throws.

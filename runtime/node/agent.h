@@ -60,7 +60,8 @@ class Agent {
   void on_forked(wire::Forked::Reader forked);
   void on_exited(pid_t pid, int status);
   void on_fork_server_lost(const std::string& key, const Error& error);
-  void report_death(const Worker& worker, const std::string& cause, int exit_code, int signal);
+  void report_death(const Worker& worker, const std::string& cause, int exit_code, int signal,
+                    bool keeper_lost = false);
 
   template <class Fill>
   void send_head(Fill&& fill);

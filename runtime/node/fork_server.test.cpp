@@ -235,6 +235,7 @@ TEST_P(ForkServerRefusal, IsToldOnceWithItsReason) {
   }
   ASSERT_EQ(lost.size(), 1);
   EXPECT_THAT(lost.front().message, HasSubstr(GetParam().said));
+  EXPECT_NE(lost.front().code, Code::Unavailable) << "the program is at fault";
   EXPECT_THAT(lost.front().message, HasSubstr("its output: " + (folder.path() / "log").string()));
   const pid_t pid = server->pid();
   server.reset();
@@ -264,6 +265,7 @@ TEST_F(ForkServerTest, AKilledProgramIsNamedWithItsSignal) {
   while (lost.empty() && io.run_one() > 0) {
   }
   EXPECT_THAT(lost.front().message, HasSubstr("signal 9 ended it (its output"));
+  EXPECT_EQ(lost.front().code, Code::Unavailable) << "another start may succeed";
 }
 
 TEST(ForkServerLinkStart, SaysWhatCannotBeRun) {

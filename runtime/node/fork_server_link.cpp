@@ -96,7 +96,7 @@ void ForkServerLink::lose(Error error) {
   if (std::exchange(lost_, true)) return;
   transport_->close();
   if (error.message.empty()) return tell_how_it_ended(/*looks_left=*/50);
-  tell_lost(error.message);
+  tell_lost(error);
 }
 
 // Its socket closes a little before it can be reaped, so there are some looks, a millisecond apart.
@@ -104,20 +104,23 @@ void ForkServerLink::tell_how_it_ended(int looks_left) {
   const std::string when = ready_ ? "" : " before it reached rt::connect";
   int status = 0;
   reaped_ = ::waitpid(pid_, &status, WNOHANG) == pid_;
+  const Code code = ready_ ? Code::Unavailable : Code::Invalid;
   if (reaped_ && WIFEXITED(status))
-    return tell_lost("it ended with exit code " + std::to_string(WEXITSTATUS(status)) + when);
-  if (reaped_) return tell_lost("signal " + std::to_string(WTERMSIG(status)) + " ended it" + when);
-  if (looks_left == 0) return tell_lost("it closed its connection" + when);
+    return tell_lost({code, "it ended with exit code " + std::to_string(WEXITSTATUS(status)) + when});
+  if (reaped_)  // a program doesn't kill itself so: someone else did
+    return tell_lost({WTERMSIG(status) == SIGKILL ? Code::Unavailable : code,
+                      "signal " + std::to_string(WTERMSIG(status)) + " ended it" + when});
+  if (looks_left == 0) return tell_lost({code, "it closed its connection" + when});
   timer_.expires_after(std::chrono::milliseconds(1));
   timer_.async_wait([this, alive = alive_, looks_left](const boost::system::error_code& error) {
     if (!error && *alive) tell_how_it_ended(looks_left - 1);
   });
 }
 
-void ForkServerLink::tell_lost(const std::string& why) {
+void ForkServerLink::tell_lost(const Error& why) {
   timer_.cancel();
   handlers_.on_lost(
-      {Code::Unavailable, "the program " + program_ + " can't serve actors: " + why + " (its output: " + log_ + ")"});
+      {why.code, "the program " + program_ + " can't serve actors: " + why.message + " (its output: " + log_ + ")"});
 }
 
 }  // namespace rt

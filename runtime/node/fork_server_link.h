@@ -33,7 +33,9 @@ class ForkServerLink {
   struct Handlers {
     std::function<void(wire::Forked::Reader)> on_forked;
     std::function<void(pid_t pid, int status)> on_exited;
-    std::function<void(const Error&)> on_lost;  // once; its children are dead or will be killed by the agent
+    // Once; its children are dead or will be killed by the agent. Code::Unavailable where it had served, or was killed:
+    // another start may succeed. With any other code the program is at fault.
+    std::function<void(const Error&)> on_lost;
   };
 
   static Result<std::unique_ptr<ForkServerLink>> start(boost::asio::io_context& io, const ForkServerStart& start,
@@ -50,7 +52,7 @@ class ForkServerLink {
   void on_frame(const Frame& frame);
   void lose(Error error);
   void tell_how_it_ended(int looks_left);
-  void tell_lost(const std::string& why);
+  void tell_lost(const Error& why);
 
   const std::string program_, log_;
   const pid_t pid_;

@@ -111,11 +111,11 @@ void Agent::on_fork_server_lost(const std::string& key, const Error& error) {
     actor_of_pid_.erase(worker.pid);
     workers_.erase(worker.actor);
     if (!worker.address.empty()) ::unlink(worker.address.c_str());
-    report_death(worker, error.message, -1, 0);
+    report_death(worker, error.message, -1, 0, /*keeper_lost=*/error.code == Code::Unavailable);
   }
 }
 
-void Agent::report_death(const Worker& worker, const std::string& cause, int exit_code, int signal) {
+void Agent::report_death(const Worker& worker, const std::string& cause, int exit_code, int signal, bool keeper_lost) {
   capnp::MallocMessageBuilder builder;
   auto died = builder.initRoot<wire::Control>().initWorkerExited();
   died.setActor(worker.actor);
@@ -123,6 +123,7 @@ void Agent::report_death(const Worker& worker, const std::string& cause, int exi
   died.setCause(cause);
   died.setExitCode(exit_code);
   died.setSignal(static_cast<std::uint32_t>(signal));
+  died.setKeeperLost(keeper_lost);
   std::error_code missing;
   if (const auto size = std::filesystem::file_size(worker.log, missing); !worker.kill_asked && !missing && size > 0)
     died.setLastLines(last_lines(worker.log));

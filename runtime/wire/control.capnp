@@ -170,6 +170,7 @@ struct ActorDied {
   killed @5 :Bool;                   # by rt, as it was asked to
   willRestart @6 :Bool;
   lastLines @7 :Text;                # of its log
+  keeperLost @8 :Bool;               # its fork server, rt's own process, was lost under it: no fault of its own
 }
 
 struct Forked {

@@ -2,13 +2,20 @@
 # What the tuner says to a rank of a trial. Spoken between two programs: rtctl (the tuner) and the job program (a rank),
 # so it is fixed here and carries a version; all else between actors is compared by method table within one program.
 #
-# A rank is an actor of class "rt.trial". Its methods, by name: setup, step, save, stop. Each takes one of these
-# structs and answers with one. A method that throws fails the call with its text.
+# A rank is an actor of class "rt.trial". Its methods, by name: setup, step, save, stop. Each takes one of these structs
+# and answers with one, in a TrialAnswer. A method that throws fails the call with its text.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("rt::wire");
 
-const trialVersion :UInt32 = 1;
+const trialVersion :UInt32 = 2;
+
+struct TrialAnswer {
+  union {
+    done @0 :Data;           # the bytes of the method's own struct
+    noSpace @1 :Text;        # the disk is full: what said so. No fault of the trial's
+  }
+}
 
 struct TrialSetup {
   version @0 :UInt32;
@@ -61,7 +68,5 @@ struct TrialStop {
   deadlineMs @0 :UInt64;     # a program in any language gets the stop file, after this SIGTERM, then SIGKILL
 }
 
-struct TrialStopped {
-  checkpoint @0 :Text;       # the last checkpoint that a program named on its way out, if any
-  step @1 :UInt64;
+struct TrialStopped {        # the program is dead; what it still reported is the answer to further calls of `step`
 }

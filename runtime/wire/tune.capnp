@@ -104,6 +104,7 @@ struct RankFailed {
   cause @3 :Text;
   logTail @4 :Text;
   final @5 :Bool;              # no further try
+  uncharged @6 :Bool;          # rt's own process was lost under it: no try of the trial's
 }
 
 enum TuneEnd {

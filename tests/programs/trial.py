@@ -2,7 +2,8 @@
 
 fall: what happens at step `fall_step` of the first generation ("always": of each): "exit" with code 7, "kill" by signal 9,
 "worker": its worker is killed by signal 9. daemon: leaves a process in a session of its own that has no parent here.
-wait: after the last step it goes on until it is asked to stop.
+ballast_kib: how much a checkpoint is larger. wait: after the last step it goes on until it is asked to stop; then rank 0
+waits `linger` seconds and makes `parting` reports more.
 """
 
 import os
@@ -30,6 +31,8 @@ def save(step):
     with rt.checkpoint(step) as folder:
         with open(os.path.join(folder, "count"), "w", encoding="utf-8") as file:
             file.write(str(step))
+        with open(os.path.join(folder, "ballast"), "wb") as file:
+            file.write(bytes(p.get("ballast_kib", 0) << 10))
 
 
 def fall():
@@ -48,7 +51,12 @@ while step < p["steps"] or p.get("wait"):
     if p.get("fall") and step == p["fall_step"] and (first or p.get("always")):
         fall()
     leaving = rt.should_stop()
-    if step % 2 == 0 or leaving:
+    if leaving and rt.rank() == 0:
+        time.sleep(p.get("linger", 0))
+        for _ in range(p.get("parting", 0)):
+            rt.report(step, score=p["gain"] * step)
+            step += 1
+    if rt.rank() == 0 and (step % 2 == 0 or leaving):
         save(step)
     rt.report(step, score=p["gain"] * step)
     if leaving:

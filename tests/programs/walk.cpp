@@ -2,8 +2,8 @@
 // so that a run with kills in it can be held against an undisturbed one to the last bit.
 //
 // Parameters: gain; fall_trial and fall_step: that trial's first generation dies there; linger_ms: how long a step
-// takes. Environment: WALK_GATE=TRIAL/GENERATION/STEP makes that step wait between two files: it creates
-// WALK_GATE_FILE.here and goes on when WALK_GATE_FILE is there.
+// takes; ballast_kib: how much a checkpoint is larger. Environment: WALK_GATE=TRIAL/GENERATION/STEP makes that step
+// wait between two files: it creates WALK_GATE_FILE.here and goes on when WALK_GATE_FILE is there.
 
 #include <rt/rt.h>
 #include <unistd.h>
@@ -52,6 +52,8 @@ class Walk {
     rt::train::write_checkpoint_file(directory, "walk.bin",
                                      {reinterpret_cast<const char*>(place_.data()), sizeof place_}, manifest)
         .get();
+    const std::string ballast(static_cast<std::size_t>(context_.parameters.integer_or("ballast_kib", 0)) << 10, 'x');
+    if (!ballast.empty()) rt::train::write_checkpoint_file(directory, "ballast", ballast, manifest).get();
     rt::train::write_manifest(directory, context_.rank, manifest).get();
   }
 
