@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "rt/runtime/base/log.h"
+#include "rt/runtime/base/process_setup.h"
 #include "rt/runtime/device/cpus.h"
 #include "rt/runtime/device/gpus.h"
 #include "rt/runtime/head/server.h"
@@ -71,6 +72,7 @@ int run_node(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  rt::open_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app{"A head or a node of an rt cluster; started by rt::connect and rtctl, not by hand."};
   app.require_subcommand(1);

@@ -53,6 +53,22 @@ TEST_F(SpawnProcess, InheritsNoDescriptorButTheOneThatIsNamed) {
   EXPECT_EQ(printed, "named\n1\n");
 }
 
+// As where this process was started with its own 0, 1 and 2 closed.
+TEST_F(SpawnProcess, InheritsADescriptorWhateverItsNumber) {
+  const Fd mine = *open_file(folder.path() / "mine", O_RDWR | O_CREAT);
+  for (int number = 0; number <= 4; ++number) {
+    ASSERT_TRUE(write_file_atomic(log, ""));
+    const Fd kept(::fcntl(number, F_DUPFD_CLOEXEC, 10));
+    ASSERT_EQ(::dup2(mine.get(), number), number);
+    const std::string printed = run("readlink /proc/self/fd/3", number);
+    if (kept)
+      ::dup2(kept.get(), number);
+    else
+      ::close(number);
+    EXPECT_EQ(printed, (folder.path() / "mine").string() + "\n") << "as descriptor " << number;
+  }
+}
+
 TEST_F(SpawnProcess, HasDefaultSignalsWhateverThisProcessIgnoresOrBlocks) {
   const auto old_handler = ::signal(SIGCHLD, SIG_IGN);
   const auto old_hup = ::signal(SIGHUP, SIG_IGN);

@@ -1,0 +1,12 @@
+#pragma once
+// What a process of rt does first in its main, before it opens a file or starts a thread.
+//
+// Owner: no state. Thread: the main one, alone.
+
+namespace rt {
+
+// Whichever of descriptors 0, 1 and 2 is closed is opened on /dev/null, so that no file of ours (a journal's segment,
+// its lock, a socket) gets that number and takes in what somebody prints. Reading and printing fail as before.
+void open_standard_streams();
+
+}  // namespace rt
