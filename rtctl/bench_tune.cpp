@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "rt/actors/trainable.bench.h"
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
+#include "rt/rtctl/print.h"
 #include "rt/rtctl/sweep_plan.h"
 #include "rt/runtime/base/id.h"
 #include "rt/tune/runner.h"
@@ -77,10 +77,10 @@ Result<double> time_sweep(const std::string& trainable, const fs::path& program,
 }
 
 void print_figure(const std::string& name, double value, const char* unit, std::optional<double> limit) {
-  fmt::print("{{\"name\": \"{}\", \"value\": {:.4g}, \"unit\": \"{}\"", name, value, unit);
-  if (limit) fmt::print(", \"limit\": {:.4g}, \"ratio\": {:.4g}", *limit, value / *limit);
-  fmt::print("}}\n");
-  std::fflush(stdout);
+  print("{{\"name\": \"{}\", \"value\": {:.4g}, \"unit\": \"{}\"", name, value, unit);
+  if (limit) print(", \"limit\": {:.4g}, \"ratio\": {:.4g}", *limit, value / *limit);
+  print("}}\n");
+  flush_output();
 }
 
 // A figure of trials a second.
@@ -101,7 +101,7 @@ Status bench_all(const BenchTuneOptions& options) {
     if (fs::exists(torch))
       RT_CHECK(bench_noop("tune.noop_trials_torch", torch, trials / 2, options.slots, std::nullopt));
     else
-      fmt::print(stderr, "rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
+      print_error("rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
   }
   if (options.quick || !wanted("tune.sleep320_16slots")) return Unit{};
   RT_TRY(seconds, time_sweep("BenchSleep", self, 320, 16));
@@ -113,9 +113,7 @@ Status bench_all(const BenchTuneOptions& options) {
 
 int bench_tune(const BenchTuneOptions& options) {
   const Status done = bench_all(options);
-  if (done) return 0;
-  fmt::print(stderr, "rtctl: {}\n", done.error().message);
-  return kFailed;
+  return with_output_written(done ? 0 : complain(done.error().message, kFailed));
 }
 
 }  // namespace rt

@@ -1,10 +1,9 @@
 #include "rt/rtctl/show.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "rt/rtctl/commands.h"
+#include "rt/rtctl/print.h"
 #include "rt/rtctl/view.h"
 #include "rt/runtime/base/journal_reader.h"
 #include "rt/tune/results.h"
@@ -39,20 +38,17 @@ Result<tune::History> read_history(const fs::path& directory) {
 
 int show_sweep(const ShowOptions& options) {
   const auto history = read_history(options.directory);
-  if (!history) {
-    fmt::print(stderr, "rtctl: {}\n", history.error().message);
-    return kWrong;
-  }
+  if (!history) return complain(history.error().message, kWrong);
   const tune::Results results = tune::results_of(*history);
   if (options.json)
-    fmt::print("{}\n", tune::to_json(results));
+    print("{}\n", tune::to_json(results));
   else if (options.csv)
-    fmt::print("{}", tune::to_csv(results));
+    print_text(tune::to_csv(results));
   else {
-    for (const std::string& line : tune::final_table(results, terminal_size().width)) fmt::print("{}\n", line);
-    fmt::print("{} {}\n", results.state, results.cause);
+    for (const std::string& line : tune::final_table(results, terminal_size().width)) print("{}\n", line);
+    print("{} {}\n", results.state, results.cause);
   }
-  return 0;
+  return with_output_written(0);
 }
 
 }  // namespace rt

@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
 
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
+#include "rt/rtctl/print.h"
 #include "rt/rtctl/signals.h"
 #include "rt/rtctl/sweep_plan.h"
 #include "rt/runtime/base/checksum.h"
@@ -35,21 +34,15 @@ std::uint64_t now_ms() {
           .count());
 }
 
-int complain(const std::string& message, int exit_code) {
-  std::fflush(stdout);
-  fmt::print(stderr, "rtctl: {}\n", message);
-  return exit_code;
-}
-
 // The sweep in `text`, or nothing: its mistakes have been printed then.
 std::optional<tune::Sweep> check(const std::string& text, const std::string& path, bool quiet) {
   tune::ParsedSweep parsed = tune::parse_sweep(text, path);
   if (!quiet)
-    for (const std::string& notice : parsed.notices) fmt::print(stderr, "{}\n", notice);
+    for (const std::string& notice : parsed.notices) print_error("{}\n", notice);
   std::vector<tune::Mistake> mistakes = parsed.mistakes;
   if (parsed.sweep) mistakes = tune::missing_to_run(*parsed.sweep, path);
-  for (const tune::Mistake& mistake : mistakes) fmt::print(stderr, "{}\n", tune::to_string(mistake));
-  if (!mistakes.empty()) fmt::print(stderr, "rtctl: nothing was started; docs/sweep-file.md describes the file\n");
+  for (const tune::Mistake& mistake : mistakes) print_error("{}\n", tune::to_string(mistake));
+  if (!mistakes.empty()) print_error("rtctl: nothing was started; docs/sweep-file.md describes the file\n");
   return mistakes.empty() ? parsed.sweep : std::nullopt;
 }
 
@@ -72,18 +65,18 @@ void print_end(const tune::Tuner& tuner, const fs::path& directory, Loudness lou
   const tune::Results results = tune::results_of(tuner.history());
   if (results.best) {
     const tune::Row& best = results.rows[*results.best];
-    fmt::print("Best: trial {} with {} {} at iteration {}: {}\n", best.trial, results.metric,
-               best.best_metric ? tune::number_text(*best.best_metric) : "-",
-               best.best_iteration.value_or(best.iteration.value_or(0)), tune::parameters_text(best.parameters));
+    print("Best: trial {} with {} {} at iteration {}: {}\n", best.trial, results.metric,
+          best.best_metric ? tune::number_text(*best.best_metric) : "-",
+          best.best_iteration.value_or(best.iteration.value_or(0)), tune::parameters_text(best.parameters));
     if (!best.checkpoint.empty())
-      fmt::print("Its checkpoint (iteration {}, {} {}): {}\n", best.checkpoint_iteration, results.metric,
-                 best.checkpoint_metric ? tune::number_text(*best.checkpoint_metric) : "-",
-                 (directory / best.checkpoint).string());
+      print("Its checkpoint (iteration {}, {} {}): {}\n", best.checkpoint_iteration, results.metric,
+            best.checkpoint_metric ? tune::number_text(*best.checkpoint_metric) : "-",
+            (directory / best.checkpoint).string());
   } else if (loudness != Loudness::Quiet) {
-    fmt::print("No trial reported {}.\n", results.metric.empty() ? "a metric" : results.metric);
+    print("No trial reported {}.\n", results.metric.empty() ? "a metric" : results.metric);
   }
-  if (!results.cause.empty()) fmt::print("{}\n", results.cause);
-  fmt::print("Look again: rtctl tune show {}\n", directory.string());
+  if (!results.cause.empty()) print("{}\n", results.cause);
+  print("Look again: rtctl tune show {}\n", directory.string());
 }
 
 // What is said once: where the trials run.
@@ -119,9 +112,9 @@ class SweepRun {
     if (!plan) return complain(plan.error().message, kFailed);
     if (const int wrong = make_directory()) return wrong;
     if (options_.loudness != Loudness::Quiet) {
-      fmt::print("{}\n", placement(*plan, *totals, loaded_.sweep, *found));
-      fmt::print("Results in {}\n", loaded_.directory.string());
-      std::fflush(stdout);
+      print("{}\n", placement(*plan, *totals, loaded_.sweep, *found));
+      print("Results in {}\n", loaded_.directory.string());
+      flush_output();
     }
     return tune(**cluster, *std::move(plan));
   }
@@ -185,7 +178,7 @@ class SweepRun {
     auto opened = open_journal(directory / "tune");
     if (!opened) return complain(opened.error().message, kFailed);
     journal_ = *std::move(opened);
-    for (const std::string& notice : journal_->notices) fmt::print(stderr, "rtctl: {}\n", notice);
+    for (const std::string& notice : journal_->notices) print_error("rtctl: {}\n", notice);
     return 0;
   }
 
@@ -206,7 +199,7 @@ class SweepRun {
       tuner = *std::move(replayed);
       RT_CRASH_POINT("tune.replayed");
       // What has ended is gone through once more: a kill may have left checkpoints whose deletion is recorded.
-      if (tuner.history().ended() && options_.loudness != Loudness::Quiet) fmt::print("The sweep has ended already.\n");
+      if (tuner.history().ended() && options_.loudness != Loudness::Quiet) print("The sweep has ended already.\n");
       first = tuner.resume({.run_id = cluster.embedded->folder().id(), .term = journal_->term, .time_ms = now_ms()});
     }
     return drive(cluster, std::move(plan), std::move(tuner), std::move(first));
@@ -215,8 +208,7 @@ class SweepRun {
   void warn_of_another_program(const std::string& hash) const {
     const auto& started = std::get<tune::SweepStarted>(loaded_.records.front());
     if (started.program_hash != hash && !loaded_.sweep.trainable.empty())
-      fmt::print(stderr,
-                 "rtctl: the program has changed since this sweep began; what is left of it runs the new one\n");
+      print_error("rtctl: the program has changed since this sweep began; what is left of it runs the new one\n");
   }
 
   int drive(Cluster::Parts& cluster, tune::TrialPlan plan, tune::Tuner tuner, tune::Outcome first) {
@@ -233,7 +225,7 @@ class SweepRun {
     if (!done) return complain(done.error().message + "\n" + next_steps(loaded_.directory), kFailed);
     const auto& history = runner.tuner().history();
     if (history.is_interrupted() && !history.ended()) {
-      fmt::print("Stopped: {}. {}\n", history.interrupted()->cause, next_steps(loaded_.directory));
+      print("Stopped: {}. {}\n", history.interrupted()->cause, next_steps(loaded_.directory));
       return interrupted_ ? kInterrupted : kFailed;
     }
     print_end(runner.tuner(), loaded_.directory, options_.loudness);
@@ -257,10 +249,10 @@ class SweepRun {
     interrupted_ = true;
     if (count >= 2) {
       // The agent sees this process go and kills every tree within 2 s; nothing that is recorded is lost.
-      fmt::print(stderr, "\nrtctl: killed. {}\n", next_steps_);
+      print_error("\nrtctl: killed. {}\n", next_steps_);
       ::_exit(kInterrupted);
     }
-    fmt::print(stderr, "\nrtctl: stopping: the trials under way are saved first (Ctrl-C again kills)\n");
+    print_error("\nrtctl: stopping: the trials under way are saved first (Ctrl-C again kills)\n");
     if (runner_) runner_->interrupt();
   }
 

@@ -41,6 +41,12 @@ class Rtctl : public ::testing::Test {
   const fs::path directory = sandbox / "sweep";
 };
 
+// Runs rtctl in a shell, with its output redirected as `redirection` says.
+Ended run_redirected(const Sandbox& sandbox, const std::string& redirection, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"/bin/sh", "-c", "exec \"$0\" \"$@\" " + redirection, built_program("rtctl")});
+  return sandbox.start(std::move(arguments)).wait();
+}
+
 TEST_F(Rtctl, RefusesAnUnknownKeyWithItsLineAndTheNearestRightOne) {
   const std::string file = sweep(test_program("walk"), std::string(kShort) + "max_falures: 1\n");
   expect_refused(tune({file}), file + ":7: unknown key 'max_falures' - did you mean 'max_failures'?");
@@ -144,6 +150,45 @@ TEST_F(Rtctl, ASweepThatHasEndedIsLeftAtThat) {
   const Ended anew = tune({short_sweep()});
   EXPECT_EQ(anew.exit_code, 2);
   EXPECT_THAT(anew.errors, HasSubstr("holds a sweep already"));
+}
+
+// As a service manager or `nohup rtctl ... >&-` may start it: its journal gets none of the three numbers.
+TEST_F(Rtctl, RunsWithItsStandardStreamsClosed) {
+  for (const std::string closed : {">&-", "<&- >&- 2>&-"}) {
+    const Ended ended = run_redirected(sandbox, closed, {"tune", short_sweep(), "--dir", directory.string()});
+    EXPECT_EQ(ended.exit_code, 0) << closed << ended.errors;
+    EXPECT_EQ(results_of(sandbox, directory)["state"], "finished") << closed;
+    EXPECT_EQ(sandbox.leftovers(), "");
+    fs::remove_all(directory);
+  }
+}
+
+TEST_F(Rtctl, ASweepWhoseOutputCannotBeWrittenIsNoWorseForIt) {
+  const Ended ended =
+      run_redirected(sandbox, ">/dev/full 2>&1", {"tune", short_sweep(), "--dir", directory.string(), "-v"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(results_of(sandbox, directory)["state"], "finished");
+}
+
+TEST_F(Rtctl, ResultsThatCannotBeWrittenEndWithAnError) {
+  ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
+  const std::vector<std::vector<std::string>> commands{{"tune", "show", directory.string()},
+                                                       {"tune", "show", directory.string(), "--json"},
+                                                       {"tune", "show", directory.string(), "--csv"},
+                                                       {"bench", "tune", "--quick", "--only", "tune.noop_trials"},
+                                                       {"--help"}};
+  for (const auto& command : commands)
+    for (const std::string where : {">/dev/full", ">&-"}) {
+      const Ended ended = run_redirected(sandbox, where, command);
+      EXPECT_EQ(ended.exit_code, 1) << where << command.back();
+      EXPECT_THAT(ended.errors, HasSubstr("cannot write all of the output to stdout: ")) << where << command.back();
+    }
+}
+
+// The message has nowhere to go; the exit code tells.
+TEST_F(Rtctl, AMistakeThatCannotBeToldStillHasItsExitCode) {
+  EXPECT_EQ(run_redirected(sandbox, "2>/dev/full", {"tune", "show", "no-such-folder"}).exit_code, 2);
+  EXPECT_EQ(run_redirected(sandbox, "2>/dev/full", {"tune", sweep("walk", "x: 1\n")}).exit_code, 2);
 }
 
 TEST_F(Rtctl, HelpsWithEverySubcommand) {
