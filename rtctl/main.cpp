@@ -19,11 +19,7 @@ int end_of_parse(const CLI::App& app, const CLI::ParseError& error) {
   return rt::with_output_written(code == 0 ? 0 : rt::kWrong);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  rt::detail::serve_if_worker();  // rtctl hosts the ranks of trials that are programs in any language
-  std::signal(SIGPIPE, SIG_IGN);
+int run(int argc, char** argv) {
   CLI::App app{
       "rt: actors, hyperparameter search and training on CPU and GPU nodes.\n\n"
       "  rtctl tune sweep.yaml        run a sweep\n"
@@ -42,4 +38,19 @@ int main(int argc, char** argv) {
     return end_of_parse(app, error);
   }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  rt::detail::serve_if_worker();  // rtctl hosts the ranks of trials that are programs in any language
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    return rt::complain("ended by an error that it doesn't know: " + what +
+                            "; what a sweep had recorded is kept: rtctl tune --resume DIR goes on",
+                        rt::kFailed);
+  }
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "rt/rtctl/commands.h"
+#include "rt/rtctl/paths.h"
 #include "rt/rtctl/print.h"
 #include "rt/rtctl/view.h"
 #include "rt/runtime/base/journal_reader.h"
@@ -14,8 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<tune::History> read_history(const fs::path& directory) {
-  if (!fs::is_directory(directory / "tune"))
-    return Error{Code::NotFound, "there is no sweep in " + directory.string() + " (no folder tune in it)"};
+  RT_CHECK(require_sweep(directory));
   RT_TRY(reader, JournalReader::open(directory / "tune"));
   RT_TRY(records, reader.poll());
   std::optional<tune::History> history;

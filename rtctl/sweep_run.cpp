@@ -8,6 +8,7 @@
 
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
+#include "rt/rtctl/paths.h"
 #include "rt/rtctl/print.h"
 #include "rt/rtctl/signals.h"
 #include "rt/rtctl/sweep_plan.h"
@@ -46,14 +47,16 @@ std::optional<tune::Sweep> check(const std::string& text, const std::string& pat
   return mistakes.empty() ? parsed.sweep : std::nullopt;
 }
 
-fs::path new_directory(const SweepRunOptions& options, const tune::Sweep& sweep) {
-  if (!options.directory.empty()) return fs::absolute(options.directory);
+Result<fs::path> new_directory(const SweepRunOptions& options, const tune::Sweep& sweep) {
+  if (!options.directory.empty()) return absolute_path(options.directory);
   const std::string name = sweep.name.empty() ? fs::path(options.file).stem().string() : sweep.name;
   std::string safe;
   for (const char c : name) safe += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' ? c : '-';
   const std::string base = fmt::format("rt-results/{}-{:%Y%m%d-%H%M%S}", safe, fmt::localtime(std::time(nullptr)));
-  fs::path directory = fs::absolute(base);
-  for (int i = 2; fs::exists(directory); ++i) directory = fs::absolute(base + "-" + std::to_string(i));
+  RT_TRY(first, absolute_path(base));
+  fs::path directory = first;
+  std::error_code error;  // what can't be looked at can't be made either, which is said then
+  for (int i = 2; fs::exists(directory, error); ++i) directory = first.string() + "-" + std::to_string(i);
   return directory;
 }
 
@@ -126,9 +129,19 @@ class SweepRun {
     if (!text) return complain(text.error().message, kWrong);
     auto sweep = check(*text, options_.file, options_.loudness == Loudness::Quiet);
     if (!sweep) return kWrong;
-    loaded_ = {.sweep = *std::move(sweep), .text = *text, .path = fs::absolute(options_.file).string()};
-    loaded_.directory = new_directory(options_, loaded_.sweep);
-    if (!fs::exists(loaded_.directory / "tune")) return 0;
+    const auto path = absolute_path(options_.file);
+    if (!path) return complain(path.error().message, kWrong);
+    loaded_ = {.sweep = *std::move(sweep), .text = *text, .path = path->string()};
+    auto directory = new_directory(options_, loaded_.sweep);
+    if (!directory) return complain(directory.error().message, kWrong);
+    loaded_.directory = *std::move(directory);
+    const auto is_old = has_sweep(loaded_.directory);
+    if (!is_old) return complain(is_old.error().message, kWrong);
+    return *is_old ? refuse_to_begin_anew() : 0;
+  }
+
+  // A journal is there already.
+  int refuse_to_begin_anew() {
     if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
     if (journal_->contents.records.empty()) return 0;  // killed before its first record: nothing to go on with
     return complain(loaded_.directory.string() + " holds a sweep already. Go on with it: rtctl tune --resume " +
@@ -150,9 +163,10 @@ class SweepRun {
   }
 
   int load_old() {
-    loaded_.directory = fs::absolute(options_.resume).lexically_normal();
-    if (!fs::is_directory(loaded_.directory / "tune"))
-      return complain("there is no sweep in " + loaded_.directory.string() + " (no folder tune in it)", kWrong);
+    const auto directory = absolute_path(options_.resume);
+    if (!directory) return complain(directory.error().message, kWrong);
+    loaded_.directory = directory->lexically_normal();
+    if (const auto found = require_sweep(loaded_.directory); !found) return complain(found.error().message, kWrong);
     if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
     for (const std::string& bytes : journal_->contents.records) {
       auto record = tune::decode(bytes);

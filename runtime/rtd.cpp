@@ -87,5 +87,9 @@ int main(int argc, char** argv) {
   node->add_option("--cpus", arguments.cpus, "CPU slots, the user's own word");
   node->add_option("--simulate-gpus", arguments.simulated_gpus, "GPU slots that aren't there, the user's own word");
   CLI11_PARSE(app, argc, argv);
-  return head->parsed() ? run_head(arguments) : run_node(arguments);
+  try {
+    return head->parsed() ? run_head(arguments) : run_node(arguments);
+  } catch (const std::exception& error) {
+    return fail({rt::Code::System, std::string("rtd ends by an error that it doesn't know: ") + error.what()});
+  }
 }

@@ -185,6 +185,38 @@ TEST_F(Rtctl, ResultsThatCannotBeWrittenEndWithAnError) {
     }
 }
 
+// A folder that can't be looked at, here a link to itself, and a name that is too long.
+TEST_F(Rtctl, RefusesAFolderThatCannotBeLookedAt) {
+  fs::create_symlink(sandbox / "loop", sandbox / "loop");
+  for (const std::string folder : {(sandbox / "loop").string(), (sandbox / std::string(300, 'x')).string()}) {
+    expect_refused(sandbox.run_rtctl({"tune", "show", folder}), folder);
+    expect_refused(sandbox.run_rtctl({"tune", "--resume", folder}), folder);
+    expect_refused(sandbox.run_rtctl({"tune", short_sweep(), "--dir", folder}), folder);
+  }
+}
+
+TEST_F(Rtctl, SaysThatItsWorkingFolderIsGone) {
+  const fs::path gone = sandbox / "gone";
+  const auto run_in_it = [&](std::vector<std::string> arguments) {
+    fs::create_directory(gone);
+    const std::string script = "cd \"$0\" && rmdir \"$0\" && exec \"$@\"";
+    arguments.insert(arguments.begin(), {"/bin/sh", "-c", script, gone.string(), built_program("rtctl")});
+    return sandbox.start(std::move(arguments)).wait();
+  };
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"tune", short_sweep()}, {"tune", short_sweep(), "--dir", "new"}, {"tune", "--resume", "old"}})
+    expect_refused(run_in_it(arguments), "the working folder can't be told");
+  const Ended trials_have_none = run_in_it({"tune", short_sweep(), "--dir", directory.string()});
+  EXPECT_EQ(trials_have_none.exit_code, 1);
+  EXPECT_THAT(trials_have_none.errors, HasSubstr("cannot tell the working folder, in which the trials are to run"));
+}
+
+TEST_F(Rtctl, BenchSaysThatThereIsNoTemporaryFolder) {
+  const Ended ended = sandbox.run_rtctl({"bench", "tune", "--quick", "--only", "tune.noop_trials"}, {"TMPDIR=/none"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("TMPDIR"));
+}
+
 // The message has nowhere to go; the exit code tells.
 TEST_F(Rtctl, AMistakeThatCannotBeToldStillHasItsExitCode) {
   EXPECT_EQ(run_redirected(sandbox, "2>/dev/full", {"tune", "show", "no-such-folder"}).exit_code, 2);
