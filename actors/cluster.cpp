@@ -61,6 +61,7 @@ Cluster connect(int, char**, ConnectOptions options) {
 void detail::serve_if_worker() {
   open_standard_streams();
   if (!is_fork_server()) return;
+  leave_signals_to_driver();
   register_trial_rank();
   const std::string start_worker = serve_forks(run_warm_ups);
   run_worker(start_worker);

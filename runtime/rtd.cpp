@@ -73,6 +73,7 @@ int run_node(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   rt::open_standard_streams();
+  rt::leave_signals_to_driver();
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app{"A head or a node of an rt cluster; started by rt::connect and rtctl, not by hand."};
   app.require_subcommand(1);

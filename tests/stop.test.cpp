@@ -89,6 +89,24 @@ TEST_P(StopBySignal, TwiceAtOnceIsOnce) {
   expect_that_resume_finishes_as_undisturbed();
 }
 
+// As scancel and systemd do; rtctl comes last, so that the others have had theirs when it begins to save.
+TEST_P(StopBySignal, OfAllProcessesSavesAndChargesNoTrial) {
+  Command command = start_to_the_gate();
+  std::vector<pid_t> all = sandbox.processes();
+  std::erase(all, command.pid());
+  EXPECT_GE(all.size(), 4u);  // head, node, fork server, rank
+  for (const pid_t pid : all) ::kill(pid, GetParam());
+  command.send(GetParam());
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  open_gate();
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.output << ended.errors;
+  const auto results = results_of(sandbox, directory);
+  EXPECT_EQ(results["state"], "interrupted");
+  for (const auto& trial : results["trials"]) EXPECT_EQ(trial["failures"], 0) << trial;
+  expect_that_resume_finishes_as_undisturbed();
+}
+
 INSTANTIATE_TEST_SUITE_P(By, StopBySignal, ::testing::Values(SIGINT, SIGTERM),
                          [](const auto& info) { return info.param == SIGINT ? "Interrupt" : "Terminate"; });
 

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
+
 namespace rt {
 
 void open_standard_streams() {
@@ -12,6 +14,10 @@ void open_standard_streams() {
     const int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (::open("/dev/null", flags) < 0) (void)::open("/", O_PATH);  // where /dev is missing
   }
+}
+
+void leave_signals_to_driver() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
 }
 
 }  // namespace rt

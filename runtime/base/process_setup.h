@@ -9,4 +9,8 @@ namespace rt {
 // its lock, a socket) gets that number and takes in what somebody prints. Reading and printing fail as before.
 void open_standard_streams();
 
+// SIGINT, SIGTERM and SIGHUP are ignored, here and in what is forked: a batch system and systemd send them to all
+// processes at once, and it is the driver that saves and stops. Its death ends this process.
+void leave_signals_to_driver();
+
 }  // namespace rt

@@ -48,5 +48,17 @@ TEST(OpenStandardStreams, AnOpenOneIsLeftAlone) {
   ::close(ends[1]);
 }
 
+TEST(LeaveSignalsToDriver, ThoseThatEndAJobAreSurvived) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    leave_signals_to_driver();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::raise(number);
+    ::_exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 }  // namespace
 }  // namespace rt

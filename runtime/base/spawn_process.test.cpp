@@ -71,7 +71,7 @@ TEST_F(SpawnProcess, InheritsADescriptorWhateverItsNumber) {
 
 TEST_F(SpawnProcess, HasDefaultSignalsWhateverThisProcessIgnoresOrBlocks) {
   const auto old_handler = ::signal(SIGCHLD, SIG_IGN);
-  const auto old_hup = ::signal(SIGHUP, SIG_IGN);
+  const auto old_hup = ::signal(SIGHUP, SIG_IGN), old_term = ::signal(SIGTERM, SIG_IGN);
   sigset_t blocked, old_mask;
   ::sigemptyset(&blocked);
   ::sigaddset(&blocked, SIGTERM);
@@ -82,6 +82,7 @@ TEST_F(SpawnProcess, HasDefaultSignalsWhateverThisProcessIgnoresOrBlocks) {
   ::pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
   ::signal(SIGCHLD, old_handler);
   ::signal(SIGHUP, old_hup);
+  ::signal(SIGTERM, old_term);
   ASSERT_TRUE(pid);
   ::waitpid(*pid, nullptr, 0);
   EXPECT_EQ(read_file(log).get(), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
