@@ -141,6 +141,22 @@ TEST_F(Stop, AClosedTerminalStopsItAsCtrlCDoes) {
   expect_that_resume_finishes_as_undisturbed();
 }
 
+TEST_F(Stop, ShowTellsASweepThatRunsFromOneThatWasKilled) {
+  Command command = start_to_the_gate();
+  const auto state_of_second = [&](const nlohmann::json& results) { return results["trials"][1]["state"]; };
+  auto results = results_of(sandbox, directory);
+  EXPECT_EQ(results["state"], "running");
+  EXPECT_EQ(state_of_second(results), "running");
+  command.send(SIGTERM);
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  EXPECT_EQ(results_of(sandbox, directory)["state"], "running") << "it is being stopped: its tuner is still there";
+  command.send(SIGKILL);
+  command.wait();
+  results = results_of(sandbox, directory);
+  EXPECT_EQ(results["state"], "interrupted");
+  EXPECT_EQ(state_of_second(results), "unfinished");
+}
+
 TEST_F(Stop, AKilledRtctlTakesItsProcessesWithItAndTheNextStartSweepsItsRunFolder) {
   Command command = start_to_the_gate();
   EXPECT_GE(sandbox.processes().size(), 5u);  // rtctl, head, node, fork server, rank
