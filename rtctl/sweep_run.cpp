@@ -61,7 +61,7 @@ Result<fs::path> new_directory(const SweepRunOptions& options, const tune::Sweep
 }
 
 std::string next_steps(const fs::path& directory) {
-  return fmt::format("Go on with: rtctl tune --resume {}", directory.string());
+  return fmt::format("Go on with: rtctl tune --resume {}", quoted(directory));
 }
 
 void print_end(const tune::Tuner& tuner, const fs::path& directory, Loudness loudness) {
@@ -79,7 +79,7 @@ void print_end(const tune::Tuner& tuner, const fs::path& directory, Loudness lou
     print("No trial reported {}.\n", results.metric.empty() ? "a metric" : results.metric);
   }
   if (!results.cause.empty()) print("{}\n", results.cause);
-  print("Look again: rtctl tune show {}\n", directory.string());
+  print("Look again: rtctl tune show {}\n", quoted(directory));
 }
 
 // What is said once: where the trials run.
@@ -144,9 +144,10 @@ class SweepRun {
   int refuse_to_begin_anew() {
     if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
     if (journal_->contents.records.empty()) return 0;  // killed before its first record: nothing to go on with
-    return complain(loaded_.directory.string() + " holds a sweep already. Go on with it: rtctl tune --resume " +
-                        loaded_.directory.string() + ", or give another --dir",
-                    kWrong);
+    return complain(
+        fmt::format("{} holds a sweep already. Go on with it: rtctl tune --resume {}, or give another --dir",
+                    loaded_.directory.string(), quoted(loaded_.directory)),
+        kWrong);
   }
 
   // Once nothing is wrong with the sweep, so that a refused one leaves no folder.
@@ -185,7 +186,16 @@ class SweepRun {
     auto sweep = check(started->text, started->path, /*quiet=*/true);
     if (!sweep) return kWrong;
     loaded_.sweep = *std::move(sweep);
+    tell_of_changed_file();
     return 0;
+  }
+
+  void tell_of_changed_file() const {
+    const auto now = tune::read_sweep_file(loaded_.path);
+    if (now && *now != loaded_.text)
+      print_error(
+          "rtctl: {} has changed since this sweep began; it goes on as recorded (a new sweep takes the new one)\n",
+          loaded_.path);
   }
 
   int open_journal_in(const fs::path& directory) {

@@ -140,6 +140,27 @@ TEST_F(Rtctl, ShowsASweepAgainAsTableJsonAndCsv) {
   EXPECT_THAT(sandbox.run_rtctl({"tune", "show", directory.string(), "--csv"}).output, HasSubstr("parameters.gain"));
 }
 
+TEST_F(Rtctl, PrintsItsCommandsAsAShellTakesThem) {
+  const std::string strange = (sandbox / "it's a sweep").string();
+  const std::string word = sandbox.path().string() + "/it'\\''s a sweep'";
+  const Ended ended = sandbox.run_rtctl({"tune", short_sweep(), "--dir", strange});
+  EXPECT_THAT(ended.output, HasSubstr("Look again: rtctl tune show '" + word));
+  EXPECT_THAT(sandbox.run_rtctl({"tune", short_sweep(), "--dir", strange}).errors,
+              HasSubstr("rtctl tune --resume '" + word + ", or"));
+}
+
+TEST_F(Rtctl, AResumeSaysThatTheSweepFileHasChangedAndKeepsTheRecordedOne) {
+  ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
+  const auto before = results_of(sandbox, directory);
+  const auto resume = [&] { return sandbox.run_rtctl({"tune", "--resume", directory.string()}); };
+  EXPECT_EQ(resume().errors, "");
+  const std::string file = short_sweep("max_failures: 1\n");
+  EXPECT_THAT(resume().errors, HasSubstr(file + " has changed since this sweep began; it goes on as recorded"));
+  EXPECT_EQ(results_of(sandbox, directory), before);
+  fs::remove(file);
+  EXPECT_EQ(resume().errors, "") << "a file that is gone is not missed";
+}
+
 TEST_F(Rtctl, ASweepThatHasEndedIsLeftAtThat) {
   ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
   const auto before = results_of(sandbox, directory);
