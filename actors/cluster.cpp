@@ -7,6 +7,7 @@
 #include "rt/actors/trial_rank.h"
 #include "rt/actors/warm_up.h"
 #include "rt/actors/worker.h"
+#include "rt/runtime/base/process_setup.h"
 #include "rt/runtime/node/fork_server.h"
 
 namespace rt {
@@ -58,7 +59,9 @@ Cluster connect(int, char**, ConnectOptions options) {
 }
 
 void detail::serve_if_worker() {
+  open_standard_streams();
   if (!is_fork_server()) return;
+  leave_signals_to_driver();
   register_trial_rank();
   const std::string start_worker = serve_forks(run_warm_ups);
   run_worker(start_worker);

@@ -78,7 +78,8 @@ Cluster connect(int argc, char** argv, ConnectOptions options = {});
 
 namespace detail {
 
-// In a process that a fork server is to be, or a worker: does that and never returns. Else does nothing.
+// The first call of a main, before it opens a file: closed standard streams are opened. In a process that a fork server
+// is to be, or a worker, it does that and never returns.
 void serve_if_worker();
 
 }  // namespace detail

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstring>
 
 #include "rt/rtctl/bench_tune.h"
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
+#include "rt/rtctl/print.h"
 
 namespace rt {
 namespace {
@@ -21,9 +21,9 @@ int run_rt_torch(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   ::execv(program.c_str(), argv.data());
-  std::fprintf(stderr, "rtctl: cannot run %s: %s; it is built where LibTorch is (scripts/setup installs that)\n",
-               program.c_str(), std::strerror(errno));
-  return kFailed;
+  const std::string why = std::strerror(errno);
+  return complain(
+      "cannot run " + program + ": " + why + "; it is built where LibTorch is (scripts/setup installs that)", kFailed);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,7 +12,9 @@
 #include "rt/actors/trainable.bench.h"
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
+#include "rt/rtctl/print.h"
 #include "rt/rtctl/sweep_plan.h"
+#include "rt/runtime/base/files.h"
 #include "rt/runtime/base/id.h"
 #include "rt/tune/runner.h"
 
@@ -48,7 +49,9 @@ tune::Sweep parse(const std::string& trainable, int trials) {
 // Runs `trials` trials on `slots` slots; the seconds it took.
 Result<double> time_sweep(const std::string& trainable, const fs::path& program, int trials, int slots) {
   RT_TRY(id, random_id());
-  const fs::path directory = fs::temp_directory_path() / ("rt-bench-" + id);
+  std::error_code error;
+  const fs::path directory = fs::temp_directory_path(error) / ("rt-bench-" + id);
+  if (error) return system_error("there is no folder for temporary files (TMPDIR, else /tmp)", error.value());
   struct Removed {
     fs::path folder;
     ~Removed() {
@@ -59,8 +62,7 @@ Result<double> time_sweep(const std::string& trainable, const fs::path& program,
   const tune::Sweep sweep = parse(trainable, trials);
   RT_TRY(cluster, Cluster::Parts::start({.cpus = slots}, program.string()));
   RT_TRY(plan, make_plan(sweep, {.job = program, .program = program}, 0, directory, *cluster));
-  std::error_code error;
-  fs::create_directories(directory, error);
+  RT_CHECK(make_folders(directory));
   RT_TRY(journal, open_journal(directory / "tune"));
   tune::Tuner tuner(sweep);
   tune::Outcome first = tuner.start({.text = "", .path = "bench"});
@@ -77,10 +79,10 @@ Result<double> time_sweep(const std::string& trainable, const fs::path& program,
 }
 
 void print_figure(const std::string& name, double value, const char* unit, std::optional<double> limit) {
-  fmt::print("{{\"name\": \"{}\", \"value\": {:.4g}, \"unit\": \"{}\"", name, value, unit);
-  if (limit) fmt::print(", \"limit\": {:.4g}, \"ratio\": {:.4g}", *limit, value / *limit);
-  fmt::print("}}\n");
-  std::fflush(stdout);
+  print("{{\"name\": \"{}\", \"value\": {:.4g}, \"unit\": \"{}\"", name, value, unit);
+  if (limit) print(", \"limit\": {:.4g}, \"ratio\": {:.4g}", *limit, value / *limit);
+  print("}}\n");
+  flush_output();
 }
 
 // A figure of trials a second.
@@ -98,10 +100,10 @@ Status bench_all(const BenchTuneOptions& options) {
   if (wanted("tune.noop_trials"))
     RT_CHECK(bench_noop("tune.noop_trials", self, trials, options.slots, forks_per_second()));
   if (wanted("tune.noop_trials_torch")) {
-    if (fs::exists(torch))
+    if (std::error_code error; fs::exists(torch, error))
       RT_CHECK(bench_noop("tune.noop_trials_torch", torch, trials / 2, options.slots, std::nullopt));
     else
-      fmt::print(stderr, "rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
+      print_error("rtctl: tune.noop_trials_torch is left out: there is no {}\n", torch.string());
   }
   if (options.quick || !wanted("tune.sleep320_16slots")) return Unit{};
   RT_TRY(seconds, time_sweep("BenchSleep", self, 320, 16));
@@ -113,9 +115,7 @@ Status bench_all(const BenchTuneOptions& options) {
 
 int bench_tune(const BenchTuneOptions& options) {
   const Status done = bench_all(options);
-  if (done) return 0;
-  fmt::print(stderr, "rtctl: {}\n", done.error().message);
-  return kFailed;
+  return with_output_written(done ? 0 : complain(done.error().message, kFailed));
 }
 
 }  // namespace rt

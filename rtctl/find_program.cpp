@@ -28,7 +28,11 @@ Result<fs::path> find_program(const std::string& name, const fs::path& sweep_fol
   for (const fs::path& place : places) {
     std::error_code error;
     if (fs::is_regular_file(place, error)) {
-      if (!must_be_executable || ::access(place.c_str(), X_OK) == 0) return fs::canonical(place);
+      if (!must_be_executable || ::access(place.c_str(), X_OK) == 0) {
+        const fs::path found = fs::canonical(place, error);
+        if (error) return system_error("cannot find out where " + place.string() + " is", error.value());
+        return found;
+      }
       found_unexecutable = true;
     }
     if (looked.size() < 600) looked += (looked.empty() ? "" : ", ") + place.parent_path().string();

@@ -2,13 +2,24 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <sstream>
 
 #include "rt/actors/cluster.h"
 #include "rt/rtctl/commands.h"
+#include "rt/rtctl/print.h"
 
-int main(int argc, char** argv) {
-  rt::detail::serve_if_worker();  // rtctl hosts the ranks of trials that are programs in any language
-  std::signal(SIGPIPE, SIG_IGN);
+namespace {
+
+// Of a wrong command line, and of --help and --version.
+int end_of_parse(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream output, errors;
+  const int code = app.exit(error, output, errors);
+  rt::print_text(output.str());
+  rt::print_error_text(errors.str());
+  return rt::with_output_written(code == 0 ? 0 : rt::kWrong);
+}
+
+int run(int argc, char** argv) {
   CLI::App app{
       "rt: actors, hyperparameter search and training on CPU and GPU nodes.\n\n"
       "  rtctl tune sweep.yaml        run a sweep\n"
@@ -24,7 +35,22 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : rt::kWrong;  // --help and --version end here as well
+    return end_of_parse(app, error);
   }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  rt::detail::serve_if_worker();  // rtctl hosts the ranks of trials that are programs in any language
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    return rt::complain("ended by an error that it doesn't know: " + what +
+                            "; what a sweep had recorded is kept: rtctl tune --resume DIR goes on",
+                        rt::kFailed);
+  }
 }

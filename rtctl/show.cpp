@@ -1,12 +1,15 @@
 #include "rt/rtctl/show.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include "rt/rtctl/commands.h"
+#include "rt/rtctl/paths.h"
+#include "rt/rtctl/print.h"
 #include "rt/rtctl/view.h"
 #include "rt/runtime/base/journal_reader.h"
+#include "rt/runtime/base/lock_holder.h"
 #include "rt/tune/results.h"
 
 namespace rt {
@@ -14,45 +17,70 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<tune::History> read_history(const fs::path& directory) {
-  if (!fs::is_directory(directory / "tune"))
-    return Error{Code::NotFound, "there is no sweep in " + directory.string() + " (no folder tune in it)"};
-  RT_TRY(reader, JournalReader::open(directory / "tune"));
-  RT_TRY(records, reader.poll());
-  std::optional<tune::History> history;
+// What a sweep's journal says, and whether a tuner writes it now.
+struct Shown {
+  tune::History history;
+  bool is_written = false;
+  std::set<tune::TrialIndex> launched;  // by the run that wrote last
+};
+
+// `records`: at least one.
+Result<Shown> read_sweep(const std::vector<std::string>& records) {
+  std::optional<Shown> shown;
   for (const std::string& bytes : records) {
     RT_TRY(record, tune::decode(bytes));
-    if (!history) {
+    if (!shown) {
       const auto* started = std::get_if<tune::SweepStarted>(&record);
       if (!started) return Error{Code::Corrupt, "the journal doesn't begin with a sweep"};
       auto parsed = tune::parse_sweep(started->text, started->path);
       if (!parsed.sweep) return Error{Code::Corrupt, "the journal's sweep file can't be read any more"};
-      history.emplace(*parsed.sweep);
+      shown.emplace(Shown{.history = tune::History(*parsed.sweep)});
     }
-    RT_CHECK(history->apply(record));
+    RT_CHECK(shown->history.apply(record));
+    if (std::holds_alternative<tune::Resumed>(record)) shown->launched.clear();
+    if (const auto* launch = std::get_if<tune::GenerationStarted>(&record)) shown->launched.insert(launch->trial);
   }
-  if (!history) return Error{Code::NotFound, "the sweep in " + directory.string() + " ended before it began"};
-  return *std::move(history);
+  return *std::move(shown);
+}
+
+Result<Shown> read_directory(const fs::path& directory) {
+  RT_CHECK(require_sweep(directory));
+  const bool is_written = lock_holder(directory / "tune/lock").has_value();  // first: what it writes last is read then
+  RT_TRY(reader, JournalReader::open(directory / "tune"));
+  RT_TRY(records, reader.poll());
+  if (records.empty())
+    return Error{Code::NotFound, "the sweep in " + directory.string() +
+                                     (is_written ? " is only just beginning; look again" : " ended before it began")};
+  RT_TRY(shown, read_sweep(records));
+  shown.is_written = is_written;
+  return shown;
+}
+
+tune::Results results_of(const Shown& shown) {
+  if (!shown.is_written) return tune::results_of(shown.history);
+  tune::Results results =
+      tune::results_of(shown.history, [&](tune::TrialIndex trial) { return shown.launched.contains(trial); });
+  if (shown.history.ended()) return results;
+  results.state = "running";  // also while it is being stopped, and until a resumed one has its first record
+  results.cause.clear();
+  return results;
 }
 
 }  // namespace
 
 int show_sweep(const ShowOptions& options) {
-  const auto history = read_history(options.directory);
-  if (!history) {
-    fmt::print(stderr, "rtctl: {}\n", history.error().message);
-    return kWrong;
-  }
-  const tune::Results results = tune::results_of(*history);
+  const auto shown = read_directory(options.directory);
+  if (!shown) return complain(shown.error().message, kWrong);
+  const tune::Results results = results_of(*shown);
   if (options.json)
-    fmt::print("{}\n", tune::to_json(results));
+    print("{}\n", tune::to_json(results));
   else if (options.csv)
-    fmt::print("{}", tune::to_csv(results));
+    print_text(tune::to_csv(results));
   else {
-    for (const std::string& line : tune::final_table(results, terminal_size().width)) fmt::print("{}\n", line);
-    fmt::print("{} {}\n", results.state, results.cause);
+    for (const std::string& line : tune::final_table(results, terminal_size().width)) print("{}\n", line);
+    print("{} {}\n", results.state, results.cause);
   }
-  return 0;
+  return with_output_written(0);
 }
 
 }  // namespace rt

@@ -47,6 +47,11 @@ Result<int> gpus_per_rank(const tune::Sweep& sweep, const ClusterTotals& totals)
 
 Result<tune::TrialPlan> make_plan(const tune::Sweep& sweep, const FoundProgram& found, int gpus,
                                   const fs::path& directory, const Cluster::Parts& cluster) {
+  std::error_code error;
+  const std::string working_folder = fs::current_path(error).string();
+  if (error)
+    return system_error("cannot tell the working folder, in which the trials are to run (cd into one that is there)",
+                        error.value());
   tune::TrialPlan plan{.trainable = sweep.trainable,
                        .job = cluster.program,
                        .ranks = sweep.resources.ranks,
@@ -54,10 +59,10 @@ Result<tune::TrialPlan> make_plan(const tune::Sweep& sweep, const FoundProgram& 
                        .gpus_per_rank = gpus,
                        .max_failures = sweep.max_failures,
                        .directory = directory,
-                       .working_folder = fs::current_path().string(),
+                       .working_folder = working_folder,
                        .python_path = RT_PYTHON_DIR};
   if (!sweep.trainable.empty()) return plan;
-  if (const fs::path store = own_folder() / "rt-torch"; fs::exists(store)) {
+  if (const fs::path store = own_folder() / "rt-torch"; fs::exists(store, error)) {
     RT_TRY(copy, copy_program(store.string(), cluster.embedded->folder().path()));
     plan.store = copy;
   }

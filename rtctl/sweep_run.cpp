@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
 
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
+#include "rt/rtctl/paths.h"
+#include "rt/rtctl/print.h"
 #include "rt/rtctl/signals.h"
 #include "rt/rtctl/sweep_plan.h"
 #include "rt/runtime/base/checksum.h"
@@ -35,55 +35,51 @@ std::uint64_t now_ms() {
           .count());
 }
 
-int complain(const std::string& message, int exit_code) {
-  std::fflush(stdout);
-  fmt::print(stderr, "rtctl: {}\n", message);
-  return exit_code;
-}
-
 // The sweep in `text`, or nothing: its mistakes have been printed then.
 std::optional<tune::Sweep> check(const std::string& text, const std::string& path, bool quiet) {
   tune::ParsedSweep parsed = tune::parse_sweep(text, path);
   if (!quiet)
-    for (const std::string& notice : parsed.notices) fmt::print(stderr, "{}\n", notice);
+    for (const std::string& notice : parsed.notices) print_error("{}\n", notice);
   std::vector<tune::Mistake> mistakes = parsed.mistakes;
   if (parsed.sweep) mistakes = tune::missing_to_run(*parsed.sweep, path);
-  for (const tune::Mistake& mistake : mistakes) fmt::print(stderr, "{}\n", tune::to_string(mistake));
-  if (!mistakes.empty()) fmt::print(stderr, "rtctl: nothing was started; docs/sweep-file.md describes the file\n");
+  for (const tune::Mistake& mistake : mistakes) print_error("{}\n", tune::to_string(mistake));
+  if (!mistakes.empty()) print_error("rtctl: nothing was started; docs/sweep-file.md describes the file\n");
   return mistakes.empty() ? parsed.sweep : std::nullopt;
 }
 
-fs::path new_directory(const SweepRunOptions& options, const tune::Sweep& sweep) {
-  if (!options.directory.empty()) return fs::absolute(options.directory);
+Result<fs::path> new_directory(const SweepRunOptions& options, const tune::Sweep& sweep) {
+  if (!options.directory.empty()) return absolute_path(options.directory);
   const std::string name = sweep.name.empty() ? fs::path(options.file).stem().string() : sweep.name;
   std::string safe;
   for (const char c : name) safe += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' ? c : '-';
   const std::string base = fmt::format("rt-results/{}-{:%Y%m%d-%H%M%S}", safe, fmt::localtime(std::time(nullptr)));
-  fs::path directory = fs::absolute(base);
-  for (int i = 2; fs::exists(directory); ++i) directory = fs::absolute(base + "-" + std::to_string(i));
+  RT_TRY(first, absolute_path(base));
+  fs::path directory = first;
+  std::error_code error;  // what can't be looked at can't be made either, which is said then
+  for (int i = 2; fs::exists(directory, error); ++i) directory = first.string() + "-" + std::to_string(i);
   return directory;
 }
 
 std::string next_steps(const fs::path& directory) {
-  return fmt::format("Go on with: rtctl tune --resume {}", directory.string());
+  return fmt::format("Go on with: rtctl tune --resume {}", quoted(directory));
 }
 
 void print_end(const tune::Tuner& tuner, const fs::path& directory, Loudness loudness) {
   const tune::Results results = tune::results_of(tuner.history());
   if (results.best) {
     const tune::Row& best = results.rows[*results.best];
-    fmt::print("Best: trial {} with {} {} at iteration {}: {}\n", best.trial, results.metric,
-               best.best_metric ? tune::number_text(*best.best_metric) : "-",
-               best.best_iteration.value_or(best.iteration.value_or(0)), tune::parameters_text(best.parameters));
+    print("Best: trial {} with {} {} at iteration {}: {}\n", best.trial, results.metric,
+          best.best_metric ? tune::number_text(*best.best_metric) : "-",
+          best.best_iteration.value_or(best.iteration.value_or(0)), tune::parameters_text(best.parameters));
     if (!best.checkpoint.empty())
-      fmt::print("Its checkpoint (iteration {}, {} {}): {}\n", best.checkpoint_iteration, results.metric,
-                 best.checkpoint_metric ? tune::number_text(*best.checkpoint_metric) : "-",
-                 (directory / best.checkpoint).string());
+      print("Its checkpoint (iteration {}, {} {}): {}\n", best.checkpoint_iteration, results.metric,
+            best.checkpoint_metric ? tune::number_text(*best.checkpoint_metric) : "-",
+            (directory / best.checkpoint).string());
   } else if (loudness != Loudness::Quiet) {
-    fmt::print("No trial reported {}.\n", results.metric.empty() ? "a metric" : results.metric);
+    print("No trial reported {}.\n", results.metric.empty() ? "a metric" : results.metric);
   }
-  if (!results.cause.empty()) fmt::print("{}\n", results.cause);
-  fmt::print("Look again: rtctl tune show {}\n", directory.string());
+  if (!results.cause.empty()) print("{}\n", results.cause);
+  print("Look again: rtctl tune show {}\n", quoted(directory));
 }
 
 // What is said once: where the trials run.
@@ -119,9 +115,9 @@ class SweepRun {
     if (!plan) return complain(plan.error().message, kFailed);
     if (const int wrong = make_directory()) return wrong;
     if (options_.loudness != Loudness::Quiet) {
-      fmt::print("{}\n", placement(*plan, *totals, loaded_.sweep, *found));
-      fmt::print("Results in {}\n", loaded_.directory.string());
-      std::fflush(stdout);
+      print("{}\n", placement(*plan, *totals, loaded_.sweep, *found));
+      print("Results in {}\n", loaded_.directory.string());
+      flush_output();
     }
     return tune(**cluster, *std::move(plan));
   }
@@ -133,14 +129,25 @@ class SweepRun {
     if (!text) return complain(text.error().message, kWrong);
     auto sweep = check(*text, options_.file, options_.loudness == Loudness::Quiet);
     if (!sweep) return kWrong;
-    loaded_ = {.sweep = *std::move(sweep), .text = *text, .path = fs::absolute(options_.file).string()};
-    loaded_.directory = new_directory(options_, loaded_.sweep);
-    if (!fs::exists(loaded_.directory / "tune")) return 0;
+    const auto path = absolute_path(options_.file);
+    if (!path) return complain(path.error().message, kWrong);
+    loaded_ = {.sweep = *std::move(sweep), .text = *text, .path = path->string()};
+    auto directory = new_directory(options_, loaded_.sweep);
+    if (!directory) return complain(directory.error().message, kWrong);
+    loaded_.directory = *std::move(directory);
+    const auto is_old = has_sweep(loaded_.directory);
+    if (!is_old) return complain(is_old.error().message, kWrong);
+    return *is_old ? refuse_to_begin_anew() : 0;
+  }
+
+  // A journal is there already.
+  int refuse_to_begin_anew() {
     if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
     if (journal_->contents.records.empty()) return 0;  // killed before its first record: nothing to go on with
-    return complain(loaded_.directory.string() + " holds a sweep already. Go on with it: rtctl tune --resume " +
-                        loaded_.directory.string() + ", or give another --dir",
-                    kWrong);
+    return complain(
+        fmt::format("{} holds a sweep already. Go on with it: rtctl tune --resume {}, or give another --dir",
+                    loaded_.directory.string(), quoted(loaded_.directory)),
+        kWrong);
   }
 
   // Once nothing is wrong with the sweep, so that a refused one leaves no folder.
@@ -157,9 +164,10 @@ class SweepRun {
   }
 
   int load_old() {
-    loaded_.directory = fs::absolute(options_.resume).lexically_normal();
-    if (!fs::is_directory(loaded_.directory / "tune"))
-      return complain("there is no sweep in " + loaded_.directory.string() + " (no folder tune in it)", kWrong);
+    const auto directory = absolute_path(options_.resume);
+    if (!directory) return complain(directory.error().message, kWrong);
+    loaded_.directory = directory->lexically_normal();
+    if (const auto found = require_sweep(loaded_.directory); !found) return complain(found.error().message, kWrong);
     if (const int wrong = open_journal_in(loaded_.directory)) return wrong;
     for (const std::string& bytes : journal_->contents.records) {
       auto record = tune::decode(bytes);
@@ -178,14 +186,23 @@ class SweepRun {
     auto sweep = check(started->text, started->path, /*quiet=*/true);
     if (!sweep) return kWrong;
     loaded_.sweep = *std::move(sweep);
+    tell_of_changed_file();
     return 0;
+  }
+
+  void tell_of_changed_file() const {
+    const auto now = tune::read_sweep_file(loaded_.path);
+    if (now && *now != loaded_.text)
+      print_error(
+          "rtctl: {} has changed since this sweep began; it goes on as recorded (a new sweep takes the new one)\n",
+          loaded_.path);
   }
 
   int open_journal_in(const fs::path& directory) {
     auto opened = open_journal(directory / "tune");
     if (!opened) return complain(opened.error().message, kFailed);
     journal_ = *std::move(opened);
-    for (const std::string& notice : journal_->notices) fmt::print(stderr, "rtctl: {}\n", notice);
+    for (const std::string& notice : journal_->notices) print_error("rtctl: {}\n", notice);
     return 0;
   }
 
@@ -206,7 +223,7 @@ class SweepRun {
       tuner = *std::move(replayed);
       RT_CRASH_POINT("tune.replayed");
       // What has ended is gone through once more: a kill may have left checkpoints whose deletion is recorded.
-      if (tuner.history().ended() && options_.loudness != Loudness::Quiet) fmt::print("The sweep has ended already.\n");
+      if (tuner.history().ended() && options_.loudness != Loudness::Quiet) print("The sweep has ended already.\n");
       first = tuner.resume({.run_id = cluster.embedded->folder().id(), .term = journal_->term, .time_ms = now_ms()});
     }
     return drive(cluster, std::move(plan), std::move(tuner), std::move(first));
@@ -215,8 +232,7 @@ class SweepRun {
   void warn_of_another_program(const std::string& hash) const {
     const auto& started = std::get<tune::SweepStarted>(loaded_.records.front());
     if (started.program_hash != hash && !loaded_.sweep.trainable.empty())
-      fmt::print(stderr,
-                 "rtctl: the program has changed since this sweep began; what is left of it runs the new one\n");
+      print_error("rtctl: the program has changed since this sweep began; what is left of it runs the new one\n");
   }
 
   int drive(Cluster::Parts& cluster, tune::TrialPlan plan, tune::Tuner tuner, tune::Outcome first) {
@@ -233,7 +249,7 @@ class SweepRun {
     if (!done) return complain(done.error().message + "\n" + next_steps(loaded_.directory), kFailed);
     const auto& history = runner.tuner().history();
     if (history.is_interrupted() && !history.ended()) {
-      fmt::print("Stopped: {}. {}\n", history.interrupted()->cause, next_steps(loaded_.directory));
+      print("Stopped: {}. {}\n", history.interrupted()->cause, next_steps(loaded_.directory));
       return interrupted_ ? kInterrupted : kFailed;
     }
     print_end(runner.tuner(), loaded_.directory, options_.loudness);
@@ -257,10 +273,10 @@ class SweepRun {
     interrupted_ = true;
     if (count >= 2) {
       // The agent sees this process go and kills every tree within 2 s; nothing that is recorded is lost.
-      fmt::print(stderr, "\nrtctl: killed. {}\n", next_steps_);
+      print_error("\nrtctl: killed. {}\n", next_steps_);
       ::_exit(kInterrupted);
     }
-    fmt::print(stderr, "\nrtctl: stopping: the trials under way are saved first (Ctrl-C again kills)\n");
+    print_error("\nrtctl: stopping: the trials under way are saved first (Ctrl-C again kills)\n");
     if (runner_) runner_->interrupt();
   }
 

@@ -1,9 +1,6 @@
 // rtctl tune: run a sweep, go on with one, show one.
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/show.h"

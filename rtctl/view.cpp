@@ -3,8 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "rt/rtctl/print.h"
 #include "rt/tune/results.h"
 
 namespace rt {
@@ -12,11 +11,6 @@ namespace {
 
 tune::Results results(const tune::Tuner& tuner) {
   return tune::results_of(tuner.history(), [&](tune::TrialIndex trial) { return tuner.is_running(trial); });
-}
-
-void print(const std::string& line) {
-  std::fputs(line.c_str(), stdout);
-  std::fputc('\n', stdout);
 }
 
 }  // namespace
@@ -31,7 +25,7 @@ tune::Terminal terminal_size() {
 SweepView::SweepView(Loudness loudness, std::int64_t ended_before)
     : loudness_(loudness), is_terminal_(::isatty(STDOUT_FILENO) == 1), ended_before_(ended_before) {}
 
-SweepView::~SweepView() { std::fflush(stdout); }
+SweepView::~SweepView() { flush_output(); }
 
 tune::Progress SweepView::progress() const {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count(), ended_before_};
@@ -51,8 +45,8 @@ void SweepView::on_tick(const tune::Tuner& tuner) {
 
 void SweepView::say(const std::string& line) {
   erase();
-  print(line);
-  std::fflush(stdout);
+  print("{}\n", line);
+  flush_output();
 }
 
 void SweepView::draw(const tune::Tuner& tuner) {
@@ -60,14 +54,14 @@ void SweepView::draw(const tune::Tuner& tuner) {
   const tune::Terminal size = terminal_size();
   const auto frame = tune::live_frame(results(tuner), progress(), {size.width, size.height > 2 ? size.height - 1 : 1});
   erase();
-  for (const std::string& line : frame) print(line);
+  for (const std::string& line : frame) print("{}\n", line);
   lines_on_screen_ = frame.size();
-  std::fflush(stdout);
+  flush_output();
 }
 
 // Takes the last frame off the screen.
 void SweepView::erase() {
-  if (lines_on_screen_ > 0) std::printf("\033[%zuA\033[J", lines_on_screen_);
+  if (lines_on_screen_ > 0) print("\033[{}A\033[J", lines_on_screen_);
   lines_on_screen_ = 0;
 }
 
@@ -75,8 +69,8 @@ void SweepView::finish(const tune::Tuner& tuner) {
   erase();
   if (loudness_ == Loudness::Quiet) return;
   const tune::Results all = results(tuner);
-  for (const std::string& line : tune::final_table(all, terminal_size().width)) print(line);
-  print(tune::headline(all, progress()));
+  for (const std::string& line : tune::final_table(all, terminal_size().width)) print("{}\n", line);
+  print("{}\n", tune::headline(all, progress()));
 }
 
 }  // namespace rt

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "rt/runtime/base/log.h"
+#include "rt/runtime/base/process_setup.h"
 #include "rt/runtime/device/cpus.h"
 #include "rt/runtime/device/gpus.h"
 #include "rt/runtime/head/server.h"
@@ -71,6 +72,8 @@ int run_node(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  rt::open_standard_streams();
+  rt::leave_signals_to_driver();
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app{"A head or a node of an rt cluster; started by rt::connect and rtctl, not by hand."};
   app.require_subcommand(1);
@@ -85,5 +88,9 @@ int main(int argc, char** argv) {
   node->add_option("--cpus", arguments.cpus, "CPU slots, the user's own word");
   node->add_option("--simulate-gpus", arguments.simulated_gpus, "GPU slots that aren't there, the user's own word");
   CLI11_PARSE(app, argc, argv);
-  return head->parsed() ? run_head(arguments) : run_node(arguments);
+  try {
+    return head->parsed() ? run_head(arguments) : run_node(arguments);
+  } catch (const std::exception& error) {
+    return fail({rt::Code::System, std::string("rtd ends by an error that it doesn't know: ") + error.what()});
+  }
 }

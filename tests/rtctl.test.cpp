@@ -41,6 +41,12 @@ class Rtctl : public ::testing::Test {
   const fs::path directory = sandbox / "sweep";
 };
 
+// Runs rtctl in a shell, with its output redirected as `redirection` says.
+Ended run_redirected(const Sandbox& sandbox, const std::string& redirection, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"/bin/sh", "-c", "exec \"$0\" \"$@\" " + redirection, built_program("rtctl")});
+  return sandbox.start(std::move(arguments)).wait();
+}
+
 TEST_F(Rtctl, RefusesAnUnknownKeyWithItsLineAndTheNearestRightOne) {
   const std::string file = sweep(test_program("walk"), std::string(kShort) + "max_falures: 1\n");
   expect_refused(tune({file}), file + ":7: unknown key 'max_falures' - did you mean 'max_failures'?");
@@ -134,6 +140,27 @@ TEST_F(Rtctl, ShowsASweepAgainAsTableJsonAndCsv) {
   EXPECT_THAT(sandbox.run_rtctl({"tune", "show", directory.string(), "--csv"}).output, HasSubstr("parameters.gain"));
 }
 
+TEST_F(Rtctl, PrintsItsCommandsAsAShellTakesThem) {
+  const std::string strange = (sandbox / "it's a sweep").string();
+  const std::string word = sandbox.path().string() + "/it'\\''s a sweep'";
+  const Ended ended = sandbox.run_rtctl({"tune", short_sweep(), "--dir", strange});
+  EXPECT_THAT(ended.output, HasSubstr("Look again: rtctl tune show '" + word));
+  EXPECT_THAT(sandbox.run_rtctl({"tune", short_sweep(), "--dir", strange}).errors,
+              HasSubstr("rtctl tune --resume '" + word + ", or"));
+}
+
+TEST_F(Rtctl, AResumeSaysThatTheSweepFileHasChangedAndKeepsTheRecordedOne) {
+  ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
+  const auto before = results_of(sandbox, directory);
+  const auto resume = [&] { return sandbox.run_rtctl({"tune", "--resume", directory.string()}); };
+  EXPECT_EQ(resume().errors, "");
+  const std::string file = short_sweep("max_failures: 1\n");
+  EXPECT_THAT(resume().errors, HasSubstr(file + " has changed since this sweep began; it goes on as recorded"));
+  EXPECT_EQ(results_of(sandbox, directory), before);
+  fs::remove(file);
+  EXPECT_EQ(resume().errors, "") << "a file that is gone is not missed";
+}
+
 TEST_F(Rtctl, ASweepThatHasEndedIsLeftAtThat) {
   ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
   const auto before = results_of(sandbox, directory);
@@ -144,6 +171,77 @@ TEST_F(Rtctl, ASweepThatHasEndedIsLeftAtThat) {
   const Ended anew = tune({short_sweep()});
   EXPECT_EQ(anew.exit_code, 2);
   EXPECT_THAT(anew.errors, HasSubstr("holds a sweep already"));
+}
+
+// As a service manager or `nohup rtctl ... >&-` may start it: its journal gets none of the three numbers.
+TEST_F(Rtctl, RunsWithItsStandardStreamsClosed) {
+  for (const std::string closed : {">&-", "<&- >&- 2>&-"}) {
+    const Ended ended = run_redirected(sandbox, closed, {"tune", short_sweep(), "--dir", directory.string()});
+    EXPECT_EQ(ended.exit_code, 0) << closed << ended.errors;
+    EXPECT_EQ(results_of(sandbox, directory)["state"], "finished") << closed;
+    EXPECT_EQ(sandbox.leftovers(), "");
+    fs::remove_all(directory);
+  }
+}
+
+TEST_F(Rtctl, ASweepWhoseOutputCannotBeWrittenIsNoWorseForIt) {
+  const Ended ended =
+      run_redirected(sandbox, ">/dev/full 2>&1", {"tune", short_sweep(), "--dir", directory.string(), "-v"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(results_of(sandbox, directory)["state"], "finished");
+}
+
+TEST_F(Rtctl, ResultsThatCannotBeWrittenEndWithAnError) {
+  ASSERT_EQ(tune({short_sweep(), "-q"}).exit_code, 0);
+  const std::vector<std::vector<std::string>> commands{{"tune", "show", directory.string()},
+                                                       {"tune", "show", directory.string(), "--json"},
+                                                       {"tune", "show", directory.string(), "--csv"},
+                                                       {"bench", "tune", "--quick", "--only", "tune.noop_trials"},
+                                                       {"--help"}};
+  for (const auto& command : commands)
+    for (const std::string where : {">/dev/full", ">&-"}) {
+      const Ended ended = run_redirected(sandbox, where, command);
+      EXPECT_EQ(ended.exit_code, 1) << where << command.back();
+      EXPECT_THAT(ended.errors, HasSubstr("cannot write all of the output to stdout: ")) << where << command.back();
+    }
+}
+
+// A folder that can't be looked at, here a link to itself, and a name that is too long.
+TEST_F(Rtctl, RefusesAFolderThatCannotBeLookedAt) {
+  fs::create_symlink(sandbox / "loop", sandbox / "loop");
+  for (const std::string folder : {(sandbox / "loop").string(), (sandbox / std::string(300, 'x')).string()}) {
+    expect_refused(sandbox.run_rtctl({"tune", "show", folder}), folder);
+    expect_refused(sandbox.run_rtctl({"tune", "--resume", folder}), folder);
+    expect_refused(sandbox.run_rtctl({"tune", short_sweep(), "--dir", folder}), folder);
+  }
+}
+
+TEST_F(Rtctl, SaysThatItsWorkingFolderIsGone) {
+  const fs::path gone = sandbox / "gone";
+  const auto run_in_it = [&](std::vector<std::string> arguments) {
+    fs::create_directory(gone);
+    const std::string script = "cd \"$0\" && rmdir \"$0\" && exec \"$@\"";
+    arguments.insert(arguments.begin(), {"/bin/sh", "-c", script, gone.string(), built_program("rtctl")});
+    return sandbox.start(std::move(arguments)).wait();
+  };
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"tune", short_sweep()}, {"tune", short_sweep(), "--dir", "new"}, {"tune", "--resume", "old"}})
+    expect_refused(run_in_it(arguments), "the working folder can't be told");
+  const Ended trials_have_none = run_in_it({"tune", short_sweep(), "--dir", directory.string()});
+  EXPECT_EQ(trials_have_none.exit_code, 1);
+  EXPECT_THAT(trials_have_none.errors, HasSubstr("cannot tell the working folder, in which the trials are to run"));
+}
+
+TEST_F(Rtctl, BenchSaysThatThereIsNoTemporaryFolder) {
+  const Ended ended = sandbox.run_rtctl({"bench", "tune", "--quick", "--only", "tune.noop_trials"}, {"TMPDIR=/none"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("TMPDIR"));
+}
+
+// The message has nowhere to go; the exit code tells.
+TEST_F(Rtctl, AMistakeThatCannotBeToldStillHasItsExitCode) {
+  EXPECT_EQ(run_redirected(sandbox, "2>/dev/full", {"tune", "show", "no-such-folder"}).exit_code, 2);
+  EXPECT_EQ(run_redirected(sandbox, "2>/dev/full", {"tune", sweep("walk", "x: 1\n")}).exit_code, 2);
 }
 
 TEST_F(Rtctl, HelpsWithEverySubcommand) {

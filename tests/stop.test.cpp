@@ -18,10 +18,17 @@ using ::testing::HasSubstr;
 // A sweep that waits in trial 2 (its first generation, step 2) until the gate is open.
 class Stop : public ::testing::Test {
  protected:
-  Command start_to_the_gate(const fs::path& directory) {
-    Command command = sandbox.rtctl(
-        {"tune", sandbox.write("walk.yaml", walk_sweep()).string(), "--dir", directory.string(), "--cpus", "1"},
-        {"WALK_GATE=0002/1/2", "WALK_GATE_FILE=" + gate.string()});
+  // `script`: of a shell that is to start it, as "$@".
+  Command start_to_the_gate(const fs::path& directory, const std::string& script = "", bool terminal = false) {
+    std::vector<std::string> argv{built_program("rtctl"),
+                                  "tune",
+                                  sandbox.write("walk.yaml", walk_sweep()).string(),
+                                  "--dir",
+                                  directory.string(),
+                                  "--cpus",
+                                  "1"};
+    if (!script.empty()) argv.insert(argv.begin(), {"/bin/sh", "-c", script, "sh"});
+    Command command = sandbox.start(argv, {"WALK_GATE=0002/1/2", "WALK_GATE_FILE=" + gate.string()}, terminal);
     EXPECT_TRUE(eventually([&] { return fs::exists(gate.string() + ".here"); })) << "trial 2 never came to its step 2";
     return command;
   }
@@ -59,7 +66,11 @@ TEST_P(StopBySignal, TwiceKillsWhatStillRuns) {
   Command command = start_to_the_gate();  // it would wait for ever: only a kill ends it
   command.send(GetParam());
   ASSERT_TRUE(command.says("again kills"));
-  command.send(GetParam());
+  // One that comes close after the first is its echo; a person tries again.
+  ASSERT_TRUE(eventually([&] {
+    command.send(GetParam());
+    return command.says("rtctl: killed.", std::chrono::milliseconds(0));
+  }));
   const Ended ended = command.wait();
   EXPECT_EQ(ended.exit_code, 130) << ended.output << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr(how_to_go_on()));
@@ -67,8 +78,83 @@ TEST_P(StopBySignal, TwiceKillsWhatStillRuns) {
   expect_that_resume_finishes_as_undisturbed();
 }
 
+TEST_P(StopBySignal, TwiceAtOnceIsOnce) {
+  Command command = start_to_the_gate();
+  command.send(GetParam());
+  command.send(GetParam());
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  open_gate();
+  EXPECT_EQ(command.wait().exit_code, 130);
+  expect_that_resume_finishes_as_undisturbed();
+}
+
+// As scancel and systemd do; rtctl comes last, so that the others have had theirs when it begins to save.
+TEST_P(StopBySignal, OfAllProcessesSavesAndChargesNoTrial) {
+  Command command = start_to_the_gate();
+  std::vector<pid_t> all = sandbox.processes();
+  std::erase(all, command.pid());
+  EXPECT_GE(all.size(), 4u);  // head, node, fork server, rank
+  for (const pid_t pid : all) ::kill(pid, GetParam());
+  command.send(GetParam());
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  open_gate();
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.output << ended.errors;
+  const auto results = results_of(sandbox, directory);
+  EXPECT_EQ(results["state"], "interrupted");
+  for (const auto& trial : results["trials"]) EXPECT_EQ(trial["failures"], 0) << trial;
+  expect_that_resume_finishes_as_undisturbed();
+}
+
 INSTANTIATE_TEST_SUITE_P(By, StopBySignal, ::testing::Values(SIGINT, SIGTERM),
                          [](const auto& info) { return info.param == SIGINT ? "Interrupt" : "Terminate"; });
+
+// As nohup leaves SIGHUP, and a shell's `&` SIGINT.
+TEST_F(Stop, ASignalThatIsIgnoredFromTheStartStaysSo) {
+  Command command = start_to_the_gate(directory, "trap '' HUP INT; exec \"$@\"");
+  command.send(SIGHUP);
+  command.send(SIGINT);
+  open_gate();
+  const Ended ended = command.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(difference(undisturbed(), outcome_of(sandbox, directory)), "");
+}
+
+TEST_F(Stop, AWarningSignalNeitherEndsItNorMakesItDeafToTheNext) {
+  Command command = start_to_the_gate();
+  for (const int warning : {SIGUSR1, SIGUSR2}) command.send(warning);
+  command.send(SIGTERM);
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  open_gate();
+  EXPECT_EQ(command.wait().exit_code, 130);
+  expect_that_resume_finishes_as_undisturbed();
+}
+
+TEST_F(Stop, AClosedTerminalStopsItAsCtrlCDoes) {
+  if (!fs::exists("/usr/bin/script")) GTEST_SKIP() << "it takes script(1) to give rtctl a terminal";
+  { Command terminal = start_to_the_gate(directory, "", /*terminal=*/true); }
+  open_gate();
+  EXPECT_TRUE(eventually([&] { return sandbox.processes().empty(); })) << sandbox.leftovers();
+  EXPECT_EQ(results_of(sandbox, directory)["state"], "interrupted");
+  EXPECT_TRUE(fs::exists(directory / "trials/0002/checkpoints/step-00000002"));
+  expect_that_resume_finishes_as_undisturbed();
+}
+
+TEST_F(Stop, ShowTellsASweepThatRunsFromOneThatWasKilled) {
+  Command command = start_to_the_gate();
+  const auto state_of_second = [&](const nlohmann::json& results) { return results["trials"][1]["state"]; };
+  auto results = results_of(sandbox, directory);
+  EXPECT_EQ(results["state"], "running");
+  EXPECT_EQ(state_of_second(results), "running");
+  command.send(SIGTERM);
+  ASSERT_TRUE(command.says("sweep interrupted"));
+  EXPECT_EQ(results_of(sandbox, directory)["state"], "running") << "it is being stopped: its tuner is still there";
+  command.send(SIGKILL);
+  command.wait();
+  results = results_of(sandbox, directory);
+  EXPECT_EQ(results["state"], "interrupted");
+  EXPECT_EQ(state_of_second(results), "unfinished");
+}
 
 TEST_F(Stop, AKilledRtctlTakesItsProcessesWithItAndTheNextStartSweepsItsRunFolder) {
   Command command = start_to_the_gate();

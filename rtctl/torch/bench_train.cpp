@@ -62,7 +62,8 @@ void print(const Rates& rates) {
   const nlohmann::ordered_json line = {
       {"name", "train.ddp_step_gloo"}, {"value", median(rates.ours)}, {"unit", "1/s"},
       {"limit", median(rates.bare)},   {"ratio", median(ratios)},     {"silent", median(rates.silent)}};
-  std::cout << line.dump() << std::endl;
+  if (!(std::cout << line.dump() << std::endl))
+    throw std::runtime_error("cannot write the figure to stdout (a full disk, or its reader is gone?)");
 }
 
 void run_rank(int rank, const std::string& store_file, const BenchTrainOptions& options) {

@@ -10,10 +10,20 @@
 
 #include "rt/runtime/base/file_journal.h"
 #include "rt/runtime/base/journal_reader.h"
+#include "rt/runtime/base/lock_holder.h"
 
 namespace rt {
 namespace fs = std::filesystem;
 namespace {
+
+// Who holds the lock on `path`, in words.
+Result<std::string> writer_named_in(int fd, const fs::path& path) {
+  RT_TRY(written, read_at(fd, 32, 0, path));
+  if (!written.empty()) return "process " + written;
+  if (const auto holder = lock_holder(path)) return "process " + std::to_string(*holder);
+  return fmt::format("a process that can't be named ({} is locked and holds no pid; fuser {} may tell)", path.string(),
+                     path.string());
+}
 
 // The lock file, locked and holding our pid.
 Result<Fd> take_lock(const fs::path& folder, std::vector<std::string>& notices) {
@@ -21,11 +31,10 @@ Result<Fd> take_lock(const fs::path& folder, std::vector<std::string>& notices) 
   RT_TRY(fd, open_file(path, O_RDWR | O_CREAT));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
-      RT_TRY(holder, read_at(fd.get(), 32, 0, path));
+      RT_TRY(writer, writer_named_in(fd.get(), path));
       return Error{Code::Refused,
-                   fmt::format("the journal in {} is being written by process {}: end it first, or choose "
-                               "another folder",
-                               folder.string(), holder.empty() ? "(unknown)" : holder)};
+                   fmt::format("the journal in {} is being written by {}: end it first, or choose another folder",
+                               folder.string(), writer)};
     }
     notices.push_back(fmt::format("{}: no locks on this file system ({}), so nothing but you prevents a second writer",
                                   path.string(), system_error("flock", errno).message));

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rt/runtime/base/journal_reader.h"
@@ -171,6 +173,21 @@ TEST_F(JournalFolder, SaysThatItWasDeletedUnderItsWriter) {
   const Status synced = opened.journal->sync();
   ASSERT_FALSE(synced);
   EXPECT_THAT(synced.error().message, HasSubstr("was deleted while it was written"));
+}
+
+// Between its lock and its pid in the file, or where that couldn't be written.
+TEST_F(JournalFolder, RefusesASecondWriterAndNamesAFirstThatLeftNoPid) {
+  const Fd lock = *open_file(file("lock"), O_RDWR | O_CREAT);
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
+  EXPECT_THAT(error_of_opening().message, HasSubstr("is being written by process " + std::to_string(::getpid())));
+}
+
+TEST_F(JournalFolder, SaysThatAWriterCannotBeNamed) {
+  const Fd lock = *open_file(file("lock"), O_RDWR | O_CREAT);
+  const pid_t child = ::fork();  // it takes the lock for this process, too, and ends
+  if (child == 0) ::_exit(::flock(lock.get(), LOCK_EX));
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_THAT(error_of_opening().message, HasSubstr("is being written by a process that can't be named"));
 }
 
 TEST_F(JournalFolder, RefusesWhatIsTooLargeForOneAppend) {

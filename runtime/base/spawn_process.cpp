@@ -27,8 +27,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 // Out of the way of descriptors 0 to 3, which the child sets anew.
-Result<Fd> moved_up(const Fd& fd) {
-  Fd up(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 10));
+Result<Fd> moved_up(int fd) {
+  Fd up(::fcntl(fd, F_DUPFD_CLOEXEC, 10));
   if (!up) return system_error("cannot duplicate a descriptor", errno);
   return up;
 }
@@ -54,7 +54,6 @@ void take_default_signals() {
 bool take_descriptors(const ChildPlan& plan) {
   if (::dup2(plan.null, STDIN_FILENO) < 0) return false;
   if (plan.log >= 0 && (::dup2(plan.log, STDOUT_FILENO) < 0 || ::dup2(plan.log, STDERR_FILENO) < 0)) return false;
-  if (plan.inherited == kInherited) return ::fcntl(kInherited, F_SETFD, 0) == 0;
   return plan.inherited < 0 || ::dup2(plan.inherited, kInherited) >= 0;
 }
 
@@ -102,16 +101,21 @@ Result<pid_t> spawn_process(const ProcessStart& start) {
   Fd log;
   if (!start.log.empty()) {
     RT_TRY(file, open_file(start.log, O_WRONLY | O_CREAT | O_APPEND));
-    RT_TRY(up, moved_up(file));
+    RT_TRY(up, moved_up(file.get()));
     log = std::move(up);
   }
+  Fd inherited;
+  if (start.inherit_fd >= 0) {
+    RT_TRY(up, moved_up(start.inherit_fd));
+    inherited = std::move(up);
+  }
   RT_TRY(null_file, open_file("/dev/null", O_RDONLY));
-  RT_TRY(null, moved_up(null_file));
+  RT_TRY(null, moved_up(null_file.get()));
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
   const Fd reader(ends[0]);
   Fd low_writer(ends[1]);
-  RT_TRY(writer, moved_up(low_writer));
+  RT_TRY(writer, moved_up(low_writer.get()));
   low_writer.reset();
 
   const std::vector<char*> argv = pointers(start.argv), environment = pointers(start.environment);
@@ -119,7 +123,7 @@ Result<pid_t> spawn_process(const ProcessStart& start) {
                        .environment = const_cast<char**>(environment.data()),
                        .log = log.get(),
                        .null = null.get(),
-                       .inherited = start.inherit_fd,
+                       .inherited = inherited.get(),
                        .failure = writer.get(),
                        .parent = start.dies_with_thread ? ::getpid() : 0};
   const pid_t pid = ::fork();

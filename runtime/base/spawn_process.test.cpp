@@ -53,9 +53,25 @@ TEST_F(SpawnProcess, InheritsNoDescriptorButTheOneThatIsNamed) {
   EXPECT_EQ(printed, "named\n1\n");
 }
 
+// As where this process was started with its own 0, 1 and 2 closed.
+TEST_F(SpawnProcess, InheritsADescriptorWhateverItsNumber) {
+  const Fd mine = *open_file(folder.path() / "mine", O_RDWR | O_CREAT);
+  for (int number = 0; number <= 4; ++number) {
+    ASSERT_TRUE(write_file_atomic(log, ""));
+    const Fd kept(::fcntl(number, F_DUPFD_CLOEXEC, 10));
+    ASSERT_EQ(::dup2(mine.get(), number), number);
+    const std::string printed = run("readlink /proc/self/fd/3", number);
+    if (kept)
+      ::dup2(kept.get(), number);
+    else
+      ::close(number);
+    EXPECT_EQ(printed, (folder.path() / "mine").string() + "\n") << "as descriptor " << number;
+  }
+}
+
 TEST_F(SpawnProcess, HasDefaultSignalsWhateverThisProcessIgnoresOrBlocks) {
   const auto old_handler = ::signal(SIGCHLD, SIG_IGN);
-  const auto old_hup = ::signal(SIGHUP, SIG_IGN);
+  const auto old_hup = ::signal(SIGHUP, SIG_IGN), old_term = ::signal(SIGTERM, SIG_IGN);
   sigset_t blocked, old_mask;
   ::sigemptyset(&blocked);
   ::sigaddset(&blocked, SIGTERM);
@@ -66,6 +82,7 @@ TEST_F(SpawnProcess, HasDefaultSignalsWhateverThisProcessIgnoresOrBlocks) {
   ::pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
   ::signal(SIGCHLD, old_handler);
   ::signal(SIGHUP, old_hup);
+  ::signal(SIGTERM, old_term);
   ASSERT_TRUE(pid);
   ::waitpid(*pid, nullptr, 0);
   EXPECT_EQ(read_file(log).get(), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");

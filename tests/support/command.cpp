@@ -33,6 +33,7 @@ std::vector<std::string> in_a_terminal(const std::vector<std::string>& argv) {
   ::dup2(::open("/dev/null", O_RDONLY), 0);
   ::dup2(::open(out, O_WRONLY | O_CREAT | O_APPEND, 0600), 1);
   ::dup2(::open(err, O_WRONLY | O_CREAT | O_APPEND, 0600), 2);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);  // whatever started the tests
   for (const std::string& entry : environment) {
     const auto equals = entry.find('=');
     ::setenv(entry.substr(0, equals).c_str(), entry.c_str() + equals + 1, 1);
