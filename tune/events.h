@@ -58,8 +58,8 @@ struct RankDied {  // or threw, or left with another exit code than 0
   int rank = 0;
   std::string cause;
   std::string log_tail;
-  bool gang_lost = false;    // the lease is gone too: the runner has released it
-  bool keeper_lost = false;  // rt's own process was lost under it: no fault of the trial's
+  bool gang_lost = false;  // the lease is gone too: the runner has released it
+  bool rt_lost = false;    // a process of rt's own was lost under it: no fault of the trial's
 };
 
 // Instead of RanksReady: the checkpoint to restore is damaged or gone. No rank was started.

@@ -33,10 +33,6 @@ Status make_ready(const std::filesystem::path& folder, bool owns_names, const st
   return owns_names ? drop_unrecorded(folder, names) : Status(Unit{});
 }
 
-RankDied died(int rank, const std::string& what, const ActorDeath& death) {
-  return {.rank = rank, .cause = what + death.cause, .log_tail = death.last_lines, .keeper_lost = death.keeper_lost};
-}
-
 // The answer's own bytes. NoSpace where the rank met a full disk.
 Result<std::string> unwrap(const std::string& bytes) {
   Result<std::string> answer = std::string();
@@ -271,14 +267,22 @@ void Gang::on_death(const ActorDeath& death) {
     ranks_[rank].alive = false;
     tools_.own(death.actor, nullptr);
     if (!stopping_)
-      fail(died(static_cast<int>(rank), "", death), Code::Unavailable);
+      fail({.rank = static_cast<int>(rank),
+            .cause = death.cause,
+            .log_tail = death.last_lines,
+            .rt_lost = death.keeper_lost},
+           Code::Unavailable);
     else
       kill_ranks();  // it won't answer a stop any more: the others needn't either
   }
   if (death.actor == store_) {
     store_ = 0;
     tools_.own(death.actor, nullptr);
-    if (!stopping_) fail(died(0, "the process that hosts the gang's store died: ", death), Code::Unavailable);
+    if (!stopping_)
+      fail({.cause = "the process that hosts the gang's store died: " + death.cause,
+            .log_tail = death.last_lines,
+            .rt_lost = true},
+           Code::Unavailable);
   }
   tell_stopped_when_gone();
 }

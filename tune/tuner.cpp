@@ -198,8 +198,8 @@ void Tuner::on(const RankDied& event, TimePoint) {
   if (gang->phase == Phase::Stopping) {
     ++ignored_.stale;
   } else {
-    // Bounded: a program whose fork server ends again and again must fail in the end.
-    const bool is_uncharged = event.keeper_lost && state(event.trial).losses < RankFailed::kUncharged;
+    // Bounded: a program that ends its fork server, or its store, again and again must fail in the end.
+    const bool is_uncharged = event.rt_lost && state(event.trial).losses < RankFailed::kUncharged;
     commit(RankFailed{.trial = event.trial,
                       .generation = event.generation,
                       .rank = event.rank,

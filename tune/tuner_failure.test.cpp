@@ -57,7 +57,7 @@ TEST_F(TunerTest, AsksForANewGangWhereTheOldOneWentWithItsNode) {
 TEST_F(TunerTest, IsNotChargedWithTheLossOfRtsOwnProcess) {
   begin(sweep_of(1));  // max_failures: 0
   run_to_first_step(0);
-  const RankDied lost{.trial = 0, .generation = 1, .cause = "fork server lost", .keeper_lost = true};
+  const RankDied lost{.trial = 0, .generation = 1, .cause = "fork server lost", .rt_lost = true};
   EXPECT_EQ(send(lost), (Commands{StopTrial{0, 1}}));
   EXPECT_EQ(state(0).failures, 0);
   EXPECT_EQ(send(TrialStopped{.trial = 0, .generation = 1}), (Commands{Launch{0, 2, "", 0}}));
@@ -69,7 +69,7 @@ TEST_F(TunerTest, IsChargedOnceItsForkServerIsLostAFourthTimeWithoutAReport) {
   run_to_first_step(0);
   int generation = 1;
   const auto lose = [&] {
-    send(RankDied{.trial = 0, .generation = generation, .cause = "fork server lost", .keeper_lost = true});
+    send(RankDied{.trial = 0, .generation = generation, .cause = "fork server lost", .rt_lost = true});
   };
   const auto begin_again = [&] {
     end(0, generation);
