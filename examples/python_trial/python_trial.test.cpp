@@ -1,6 +1,7 @@
 // The example as its user meets it: run by a ProgramRank with the contract of docs/programs.md.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "rt/actors/program/program_rank.h"
@@ -62,6 +63,23 @@ TEST(PythonTrial, GoesOnFromACheckpointToTheBit) {
   for (std::size_t i = 0; i < rest.size(); ++i) EXPECT_EQ(rest[i].metrics, whole[6 + i].metrics);
   EXPECT_EQ(read_file(rest[2].checkpoint / "network.json"), read_file(whole[8].checkpoint / "network.json"));
   EXPECT_NE(rest[2].checkpoint, whole[8].checkpoint);
+}
+
+// rt.report(1, {"loss": 0.5}) would take the dict for a checkpoint's name, and lose the metric.
+TEST(RtReport, TakesMetricsByNameOnlyAndNoneAsNotANumber) {
+  const TempFolder folder;
+  ProgramStart start = train(folder);
+  start.argv = {"python3", "-B", folder.write("program.py", R"(
+import rt
+try:
+    rt.report(1, {"loss": 0.5})
+except TypeError:
+    rt.report(2, loss=None)
+)")};
+  const auto reports = run(start);
+  ASSERT_EQ(reports.size(), 1);
+  EXPECT_EQ(reports[0].step, 2);
+  EXPECT_TRUE(std::isnan(reports[0].metrics.at("loss")));
 }
 
 TEST(PythonTrial, SavesAndLeavesWhenItIsAskedTo) {
