@@ -46,7 +46,8 @@ class RingTransport final : public Transport,
     socket_.non_blocking(true);
   }
 
-  // The connecting side can write before the other has answered; nobody needs to be rung before it has.
+  // The connecting side can write before the other has answered; nobody needs to be rung before it has. A peer that has
+  // gone already may have left last words: they are read, then its end.
   Status open() {
     RT_TRY(bell, poller_.bell_for_peer());
     std::vector<Fd> fds;
@@ -58,7 +59,9 @@ class RingTransport final : public Transport,
       fds.push_back(std::move(memory));
     }
     const Hello hello;
-    return send_with_fds(socket_.native_handle(), {reinterpret_cast<const char*>(&hello), sizeof hello}, fds);
+    const Status sent =
+        send_with_fds(socket_.native_handle(), {reinterpret_cast<const char*>(&hello), sizeof hello}, fds);
+    return sent || sent.error().code == Code::NotSent ? Status(Unit{}) : sent;
   }
 
   void start(Handlers handlers) override {

@@ -211,7 +211,10 @@ TEST_F(HostileRing, MayHangUpBeforeItHasSaidAnything) {
   EXPECT_EQ(end->closed.front().code, Code::NotSent);
 }
 
-TEST(RingTransport, TellsOfAPeerThatWasKilled) {
+// Its end is seen before this side has opened the connection, or at any time after.
+class KilledPeer : public ::testing::TestWithParam<bool> {};
+
+TEST_P(KilledPeer, LastWordsAreHeardAndThenItsEnd) {
   auto [mine, theirs] = socket_pair().get();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -223,13 +226,16 @@ TEST(RingTransport, TellsOfAPeerThatWasKilled) {
     ::raise(SIGKILL);
   }
   theirs.reset();
+  if (GetParam()) ::waitpid(child, nullptr, 0);
   boost::asio::io_context io{1};
   Listening end(make_ring_transport(io, mine.release(), RingSide::Accepting).get());
   while (end.closed.empty()) io.run_one();
-  ::waitpid(child, nullptr, 0);
+  if (!GetParam()) ::waitpid(child, nullptr, 0);
   EXPECT_THAT(end.heard, ::testing::ElementsAre(Listening::Heard{FrameType::Call, 1, "last words"}));
   EXPECT_EQ(end.closed.front().code, Code::NotSent);
 }
+INSTANTIATE_TEST_SUITE_P(RingTransport, KilledPeer, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "BeforeOpening" : "AtAnyTime"; });
 
 }  // namespace
 
