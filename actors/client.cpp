@@ -2,11 +2,10 @@
 
 #include <unistd.h>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <thread>
+#include <atomic>
 
 #include "rt/actors/control_link.h"
+#include "rt/actors/io_thread.h"
 #include "rt/actors/peers.h"
 
 namespace rt::detail {
@@ -16,17 +15,15 @@ using wire::Control;
 
 class ClientOfAgent final : public Client {
  public:
-  ClientOfAgent()
-      : work_(io_.get_executor()),
-        link_(io_),
-        peers_(io_, static_cast<Client*>(this), [this](ActorId id) { watch(id); }),
+  explicit ClientOfAgent(IoThread& io)
+      : io_(io),
+        link_(io.io()),
+        peers_(io.io(), static_cast<Client*>(this), [this](ActorId id) { watch(id); }),
         keys_(link_) {}
 
   ~ClientOfAgent() override {
     link_.close();
-    work_.reset();
     io_.stop();
-    if (thread_.joinable()) thread_.join();
     const Error ended{Code::Unavailable, "this process has left the cluster"};
     link_.fail_all(ended);
     peers_.fail_all(ended);
@@ -35,7 +32,6 @@ class ClientOfAgent final : public Client {
   Status open(const ClientStart& start) {
     link_.open(
         start.agent_fd, [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
-    thread_ = std::thread([this] { io_.run(); });
     auto answer = link_.ask(
         [&](Control::Builder control) {
           auto hello = control.initHello();
@@ -70,7 +66,7 @@ class ClientOfAgent final : public Client {
     link_.send([&](Control::Builder control) { control.initKill().setActor(actor); }, nullptr);
   }
 
-  std::shared_ptr<CallState> call(ActorId actor, std::string_view method, std::string arguments) override {
+  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string arguments) override {
     return peers_.call(actor, method, std::move(arguments));
   }
 
@@ -210,8 +206,7 @@ class ClientOfAgent final : public Client {
     if (handler) handler();
   }
 
-  boost::asio::io_context io_{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  IoThread& io_;
   ControlLink link_;
   Peers peers_;
   KeyValueOfHead keys_;
@@ -222,13 +217,12 @@ class ClientOfAgent final : public Client {
   std::function<void(const ActorDeath&)> death_handler_;
   std::function<void()> lost_handler_;
   bool is_lost_ = false;
-  std::thread thread_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<Client>> Client::start(const ClientStart& start) {
-  auto client = std::make_shared<ClientOfAgent>();
+  auto client = std::make_shared<ClientOfAgent>(*start.io);
   RT_CHECK(client->open(start));
   return std::shared_ptr<Client>(std::move(client));
 }

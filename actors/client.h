@@ -2,8 +2,8 @@
 // Client: this process's place in the cluster: its connection to the node's agent, its direct connections to actors.
 // Inside the library; people use rt::Cluster and rt::Actor.
 //
-// Owner: rt::Cluster in a driver, the worker's main in a worker. Threads: one I/O thread of its own, joined by the
-// destructor; every method may be called from any thread.
+// Owner: rt::Cluster in a driver, the worker's main in a worker. Threads: every method may be called from any; handlers
+// run on the process's I/O thread, which the destructor ends.
 // Invariants: a call that was accepted is completed exactly once: by its reply, or by its actor's death notice. Calls
 // to one actor leave in the order in which they were made.
 
@@ -17,6 +17,7 @@
 #include "rt/actors/future.h"
 #include "rt/actors/key_value.h"
 #include "rt/runtime/base/result.h"
+#include "rt/runtime/wire/call.h"
 
 namespace rt {
 
@@ -62,7 +63,10 @@ struct SpawnRequest {
   std::vector<std::string> environment;
 };
 
+class IoThread;
+
 struct ClientStart {
+  IoThread* io = nullptr;  // stopped by the client's end
   int agent_fd = -1;
   std::uint64_t actor = 0;  // of a worker
   std::uint32_t incarnation = 0;
@@ -77,7 +81,7 @@ class Client {
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
   virtual void kill(ActorId actor) = 0;
-  virtual std::shared_ptr<CallState> call(ActorId actor, std::string_view method, std::string arguments) = 0;
+  virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string arguments) = 0;
   virtual Result<ActorId> lookup(const std::string& name) = 0;
 
   // `granted` runs on the I/O thread, once; it may come much later. The number cancels it before.

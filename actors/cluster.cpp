@@ -43,7 +43,7 @@ Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptio
   parts->embedded = std::move(embedded);
   RT_TRY(copy, copy_program(program, parts->embedded->folder().path()));
   parts->program = std::move(copy);
-  auto client = detail::Client::start({.agent_fd = parts->embedded->take_agent_fd()});
+  auto client = detail::Client::start({.io = &parts->io, .agent_fd = parts->embedded->take_agent_fd()});
   if (!client) return parts->embedded->explain(client.error());
   parts->client = *std::move(client);
   return parts;

@@ -6,6 +6,7 @@
 #include "rt/actors/client.h"
 #include "rt/actors/cluster.h"
 #include "rt/actors/embedded.h"
+#include "rt/actors/io_thread.h"
 #include "rt/actors/program_copy.h"
 
 namespace rt {
@@ -16,6 +17,7 @@ struct Cluster::Parts {
 
   std::unique_ptr<Embedded> embedded;  // ends last
   JobProgram program;
+  detail::IoThread io;
   std::shared_ptr<detail::Client> client;  // ends first
 };
 

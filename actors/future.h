@@ -5,8 +5,8 @@
 // Threads: any; a copy shares the same result. `then` runs on the process's I/O thread: keep it short, never block
 // there.
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,12 +19,15 @@
 
 namespace rt {
 
+class RingPoller;
+class Waiter;
+
 namespace detail {
 
-// The encoded result of one call; completed once.
+// The encoded result of one call; completed once. Who waits for it reads the process's rings itself.
 class CallState {
  public:
-  explicit CallState(void* context = nullptr) : context_(context) {}
+  explicit CallState(RingPoller& poller, void* context = nullptr) : poller_(poller), context_(context) {}
   void complete(Result<std::string> result);
   const Result<std::string>& wait();
   bool wait_for(std::chrono::milliseconds limit);  // is it complete?
@@ -33,10 +36,14 @@ class CallState {
   void* context() const { return context_; }
 
  private:
+  bool wait_until(std::chrono::steady_clock::time_point until);
+
+  RingPoller& poller_;
   void* const context_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  std::atomic<bool> is_complete_{false};
+  std::mutex mutex_;  // guards all below; what is complete changes no more
   std::optional<Result<std::string>> value_;
+  std::vector<Waiter*> waiters_;
   std::vector<std::function<void()>> continuations_;
 };
 

@@ -3,21 +3,20 @@
 #include <cstring>
 
 #include "rt/runtime/base/log.h"
+#include "rt/runtime/net/ring_transport.h"
 
 namespace rt::detail {
 
-Mailbox::Mailbox(std::uint64_t actor, std::uint32_t incarnation, Limits limits)
-    : actor_(actor), incarnation_(incarnation), limits_(limits) {}
-
-Mailbox::~Mailbox() {
-  io_.stop();
-  if (thread_.joinable()) thread_.join();
-}
+Mailbox::Mailbox(boost::asio::io_context& io, std::uint64_t actor, std::uint32_t incarnation, Limits limits)
+    : actor_(actor), incarnation_(incarnation), limits_(limits), io_(io), poller_(RingPoller::of(io)) {}
 
 Status Mailbox::open(const std::string& address) {
-  RT_TRY(listener, UnixListener::open(io_, address, [this](std::shared_ptr<Transport> caller) { welcome(caller); }));
+  RT_TRY(listener, UnixListener::open(io_, address, [this](Fd socket) {
+           const auto caller = make_ring_transport(io_, socket.release(), RingSide::Accepting);
+           if (!caller) return log::error("a caller was turned away: {}", caller.error().message);
+           welcome(*caller);
+         }));
   listener_ = std::move(listener);
-  thread_ = std::thread([this] { io_.run(); });
   return Unit{};
 }
 
@@ -56,13 +55,19 @@ bool Mailbox::keep(Letter& letter) {
   if (!fits && !letters_.empty()) return false;
   bytes_ += letter.arguments.size();
   letters_.push_back(std::move(letter));
-  arrived_.notify_one();
+  if (std::exchange(is_awaited_, false)) poller_.complete(arrived_);
   return true;
 }
 
 Mailbox::Letter Mailbox::take() {
   std::unique_lock lock(mutex_);
-  arrived_.wait(lock, [this] { return !letters_.empty(); });
+  while (letters_.empty()) {
+    is_awaited_ = true;
+    arrived_.reset();
+    lock.unlock();
+    poller_.wait(arrived_, TimePoint::max(), RingPoller::ComeBack);
+    lock.lock();
+  }
   Letter letter = std::move(letters_.front());
   letters_.pop_front();
   bytes_ -= letter.arguments.size();

@@ -1,14 +1,13 @@
 #include "rt/actors/mailbox.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/socket.h>
 
+#include <condition_variable>
 #include <cstring>
 
+#include "rt/actors/io_thread.h"
 #include "rt/runtime/base/temporary_folder.h"
-#include "rt/runtime/net/frame_header.h"
+#include "rt/runtime/net/ring_transport.h"
 
 namespace rt::detail {
 namespace {
@@ -18,10 +17,29 @@ using testing::HasSubstr;
 constexpr std::uint64_t kActor = 7;
 constexpr std::uint32_t kIncarnation = 2;
 
-// A caller on a plain blocking socket.
+// A caller that the test leads by hand.
 class Caller {
  public:
-  explicit Caller(const std::string& address) : socket_(connect_unix_socket(address).get()) {}
+  explicit Caller(const std::string& address)
+      : transport_(
+            make_ring_transport(io_.io(), connect_unix_socket(address).get().release(), RingSide::Connecting).get()) {
+    transport_->start({.on_frame =
+                           [this](const Frame& frame) {
+                             const std::lock_guard lock(mutex_);
+                             replies_.emplace_back(frame.body);
+                             changed_.notify_one();
+                           },
+                       .on_close =
+                           [this](const Error&) {
+                             const std::lock_guard lock(mutex_);
+                             is_closed_ = true;
+                             changed_.notify_one();
+                           }});
+  }
+  ~Caller() {
+    transport_->close();
+    io_.stop();
+  }
 
   void call(std::uint64_t sequence, const std::string& arguments, std::uint64_t actor = kActor,
             std::uint32_t incarnation = kIncarnation) {
@@ -29,44 +47,52 @@ class Caller {
         .actor = actor, .incarnation = incarnation, .sequence = sequence, .size = arguments.size()};
     send(FrameType::Call, std::string(reinterpret_cast<const char*>(&header), sizeof header) + arguments);
   }
-  void send(FrameType type, const std::string& body) {
-    const FrameHeader header{static_cast<std::uint32_t>(body.size()), static_cast<std::uint32_t>(type), 0};
-    const std::string bytes = std::string(reinterpret_cast<const char*>(&header), sizeof header) + body +
-                              std::string(frame_padding(body.size()), '\0');
-    ASSERT_TRUE(write_all(socket_.get(), bytes, "the mailbox"));
-  }
+  void send(FrameType type, const std::string& body) { ASSERT_TRUE(transport_->send(type, 0, body)); }
   // The outcome and text of the next reply.
   std::pair<wire::Outcome, std::string> reply() {
-    FrameHeader frame{};
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, kPatience, [this] { return !replies_.empty(); }));
+    const std::string body = replies_.empty() ? std::string(sizeof(wire::CallHeader), '\0') : replies_.front();
+    if (!replies_.empty()) replies_.pop_front();
     wire::CallHeader header;
-    EXPECT_EQ(::recv(socket_.get(), &frame, sizeof frame, MSG_WAITALL), ssize_t{sizeof frame});
-    EXPECT_EQ(::recv(socket_.get(), &header, sizeof header, MSG_WAITALL), ssize_t{sizeof header});
-    std::string body(header.size + frame_padding(frame.size), '\0');
-    if (!body.empty()) {
-      EXPECT_EQ(::recv(socket_.get(), body.data(), body.size(), MSG_WAITALL), static_cast<ssize_t>(body.size()));
-    }
-    body.resize(header.size);
-    return {header.outcome, body};
+    std::memcpy(&header, body.data(), sizeof header);
+    EXPECT_EQ(header.size, body.size() - sizeof header);
+    return {header.outcome, body.substr(sizeof header)};
   }
   bool was_closed() {
-    char byte;
-    return ::recv(socket_.get(), &byte, 1, 0) <= 0;
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [this] { return is_closed_; });
   }
 
  private:
-  Fd socket_;
+  static constexpr std::chrono::seconds kPatience{60};
+  IoThread io_;
+  std::shared_ptr<Transport> transport_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> replies_;
+  bool is_closed_ = false;
 };
 
 class MailboxTest : public ::testing::Test {
  protected:
   void open(Mailbox::Limits limits = {}, std::function<bool(Mailbox::Letter&)> urgent = nullptr) {
-    mailbox = std::make_unique<Mailbox>(kActor, kIncarnation, limits);
+    mailbox = std::make_unique<Mailbox>(io->io(), kActor, kIncarnation, limits);
     mailbox->set_urgent(std::move(urgent));
     const Status opened = mailbox->open(address);
     ASSERT_TRUE(opened) << opened.error().message;
   }
+  void TearDown() override {
+    if (io) end();
+  }
+  void end() {
+    io->stop();
+    mailbox.reset();
+    io.reset();
+  }
   const TemporaryFolder folder;
   const std::string address = folder.path() / "actor";
+  std::unique_ptr<IoThread> io = std::make_unique<IoThread>();
   std::unique_ptr<Mailbox> mailbox;
 };
 
@@ -151,7 +177,7 @@ TEST_F(MailboxTest, EndsWithCallersConnectedAndLettersUnread) {
   caller.call(1, "");
   caller.call(2, "");
   EXPECT_EQ(mailbox->take().header.sequence, 1);
-  mailbox.reset();
+  end();
   EXPECT_TRUE(caller.was_closed());
 }
 

@@ -2,13 +2,14 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 
 namespace rt::detail {
 namespace {
 
 struct Tables {
   std::map<std::string, Construct, std::less<>> classes;
-  std::map<std::uint64_t, MethodEntry> methods;
+  std::unordered_map<std::uint64_t, MethodEntry> methods;
 };
 
 // Filled by static initialisers, constant once main has begun: DESIGN's one exception to 'no singletons'.
@@ -23,8 +24,8 @@ bool register_class(std::string_view name, Construct construct) {
   return tables().classes.emplace(name, construct).second;
 }
 
-bool register_method(std::string_view name, Invoke invoke, bool urgent) {
-  return tables().methods.emplace(wire::method_hash(name), MethodEntry{invoke, urgent}).second;
+bool register_method(wire::MethodName name, Invoke invoke, bool urgent) {
+  return tables().methods.emplace(name.hash, MethodEntry{invoke, urgent}).second;
 }
 
 Construct find_class(std::string_view name) {

@@ -19,7 +19,7 @@ using Invoke = void (*)(void* object, Decoder& arguments, Encoder& result);
 
 bool register_class(std::string_view name, Construct construct);
 // `urgent`: runs on the worker's control thread at once, also while another method runs.
-bool register_method(std::string_view name, Invoke invoke, bool urgent = false);
+bool register_method(wire::MethodName name, Invoke invoke, bool urgent = false);
 
 Construct find_class(std::string_view name);  // null where this program has none
 
@@ -72,8 +72,8 @@ RT_MEMBER_TRAITS(const noexcept)
 template <auto M>
 struct Method {
   using Traits = MemberTraits<decltype(M)>;
-  static constexpr std::string_view name = method_name<M>();
-  static_assert(!is_anonymous(name),
+  static constexpr wire::MethodName name = method_name<M>();
+  static_assert(!is_anonymous(name.text),
                 "an actor's class may not be in an anonymous namespace: two files could have one of the same name");
 
   static void invoke(void* object, Decoder& from, Encoder& to) {

@@ -26,7 +26,7 @@ using namespace rt::detail;
 template <auto M, class... Args>
 std::string call(const AnyObject& object, Args... args) {
   (void)Method<M>::registered;
-  const MethodEntry entry = find_method(wire::method_hash(Method<M>::name));
+  const MethodEntry entry = find_method(Method<M>::name.hash);
   EXPECT_NE(entry.invoke, nullptr);
   EXPECT_FALSE(entry.urgent);
   Encoder to, result;
@@ -78,7 +78,7 @@ TEST(TypeName, IsWholeAndTellsOverloadsApart) {
   EXPECT_EQ(type_name<int[3]>(), "int [3]");
   EXPECT_NE((Constructor<Counter, int, std::string>::name), (Constructor<Other>::name));
   EXPECT_NE(type_name<Other::Nested<int[3]>>(), type_name<Other::Nested<int[4]>>());
-  EXPECT_NE(Method<&Counter::add>::name, Method<&Counter::name>::name);
+  EXPECT_NE(Method<&Counter::add>::name.text, Method<&Counter::name>::name.text);
   EXPECT_TRUE(is_anonymous("{anonymous}::Counter"));
 }
 

@@ -2,16 +2,19 @@
 
 #include <cstring>
 
+#include "rt/runtime/net/ring_poller.h"
+#include "rt/runtime/net/ring_transport.h"
 #include "rt/runtime/net/unix_socket.h"
 #include "rt/runtime/wire/call.h"
 
 namespace rt::detail {
 namespace {
 
-Result<std::string> result_of(const wire::CallHeader& header, std::string_view body, const std::string& method) {
+Result<std::string> result_of(const wire::CallHeader& header, std::string_view body, std::string_view name) {
+  const std::string method(header.outcome == wire::Outcome::Returned ? "" : name);
   const std::string text(body);
   if (header.size != body.size())
-    return Error{Code::Corrupt, "the reply to " + method + " has " + std::to_string(body.size()) +
+    return Error{Code::Corrupt, "the reply to " + std::string(name) + " has " + std::to_string(body.size()) +
                                     " bytes, its header says " + std::to_string(header.size)};
   switch (header.outcome) {
     case wire::Outcome::Returned: return text;
@@ -27,15 +30,15 @@ Result<std::string> result_of(const wire::CallHeader& header, std::string_view b
 }  // namespace
 
 Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch)
-    : io_(io), context_(context), watch_(std::move(watch)) {}
+    : io_(io), poller_(RingPoller::of(io)), context_(context), watch_(std::move(watch)) {}
 
 void Peers::expect(ActorId actor) {
   const std::lock_guard lock(mutex_);
   peers_[actor];
 }
 
-std::shared_ptr<CallState> Peers::call(ActorId actor, std::string_view method, std::string arguments) {
-  auto state = std::make_shared<CallState>(context_);
+std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string arguments) {
+  auto state = std::make_shared<CallState>(poller_, context_);
   Completions done;
   bool is_new = false;
   {
@@ -46,8 +49,11 @@ std::shared_ptr<CallState> Peers::call(ActorId actor, std::string_view method, s
     if (!peer.dead.empty()) {
       done.emplace_back(state, Error{Code::NotSent, "the actor is dead: " + peer.dead});
     } else {
-      peer.queued.push_back({next_sequence_++, std::string(method), std::move(arguments), state});
-      flush(actor, peer, done);
+      Sent call{method, state};
+      if (!peer.transport || !peer.queued.empty() || !send(actor, peer, call, arguments)) {
+        peer.queued.push_back({std::move(call), std::move(arguments)});
+        flush(actor, peer, done);
+      }
     }
   }
   if (is_new) watch_(actor);
@@ -58,33 +64,30 @@ std::shared_ptr<CallState> Peers::call(ActorId actor, std::string_view method, s
 // Under the lock. What can't be sent because the actor just died stays, and waits for the news of it.
 void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
   while (peer.started && !peer.queued.empty()) {
-    Call& call = peer.queued.front();
+    Call& next = peer.queued.front();
     Status sent = peer.transport ? Status(Unit{}) : connect(actor, peer);
-    if (sent) sent = send(actor, peer, call);
+    if (sent) sent = send(actor, peer, next.call, next.arguments);
     if (!sent && sent.error().code == Code::NotSent) return;
-    if (sent) {
-      call.arguments = {};
-      const std::uint64_t sequence = call.sequence;
-      peer.sent.emplace(sequence, std::move(call));
-    } else {
-      done.emplace_back(call.state, sent.error());
-    }
+    if (!sent) done.emplace_back(next.call.state, sent.error());
     peer.queued.pop_front();
   }
 }
 
-Status Peers::send(ActorId actor, Peer& peer, const Call& call) {
+Status Peers::send(ActorId actor, Peer& peer, const Sent& call, std::string_view arguments) {
   const wire::CallHeader header{.actor = actor,
                                 .incarnation = peer.incarnation,
-                                .sequence = call.sequence,
-                                .method = wire::method_hash(call.method),
-                                .size = call.arguments.size()};
-  return peer.transport->send(FrameType::Call, 0, {reinterpret_cast<const char*>(&header), sizeof header},
-                              call.arguments);
+                                .sequence = peer.first_sent + peer.sent.size(),
+                                .method = call.method.hash,
+                                .size = arguments.size()};
+  RT_CHECK(
+      peer.transport->send(FrameType::Call, 0, {reinterpret_cast<const char*>(&header), sizeof header}, arguments));
+  peer.sent.push_back(call);
+  return Unit{};
 }
 
 Status Peers::connect(ActorId actor, Peer& peer) {
-  RT_TRY(transport, connect_unix(io_, peer.address));
+  RT_TRY(socket, connect_unix_socket(peer.address));
+  RT_TRY(transport, make_ring_transport(io_, socket.release(), RingSide::Connecting));
   transport->start({.on_frame = [this, actor](const Frame& frame) { on_reply(actor, frame); },
                     .on_close = [this, actor, incarnation = peer.incarnation](
                                     const Error& error) { on_closed(actor, incarnation, error); }});
@@ -114,10 +117,11 @@ void Peers::on_reply(ActorId actor, const Frame& frame) {
   {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[actor];
-    const auto it = peer.sent.find(header.sequence);
-    if (it == peer.sent.end()) return;
-    done.emplace_back(it->second.state, result_of(header, frame.body.substr(sizeof header), it->second.method));
-    peer.sent.erase(it);
+    if (header.sequence - peer.first_sent >= peer.sent.size()) return;
+    Sent& call = peer.sent[header.sequence - peer.first_sent];
+    if (!call.state) return;
+    done.emplace_back(std::move(call.state), result_of(header, frame.body.substr(sizeof header), call.method.text));
+    for (; !peer.sent.empty() && !peer.sent.front().state; ++peer.first_sent) peer.sent.pop_front();
   }
   complete(done);
 }
@@ -138,8 +142,11 @@ void Peers::on_closed(ActorId actor, std::uint32_t incarnation, const Error& err
 }
 
 void Peers::end_sent(Peer& peer, const std::string& what, const std::string& why, Completions& done) {
-  for (auto& [sequence, call] : std::exchange(peer.sent, {}))
-    done.emplace_back(call.state, Error{Code::MaybeRan, what + call.method + ": " + why});
+  peer.first_sent += peer.sent.size();
+  for (Sent& call : std::exchange(peer.sent, {}))
+    if (call.state)
+      done.emplace_back(std::move(call.state),
+                        Error{Code::MaybeRan, what + std::string(call.method.text) + ": " + why});
 }
 
 void Peers::on_died(const ActorDeath& death) {
@@ -156,9 +163,10 @@ void Peers::on_died(const ActorDeath& death) {
     peer.transport = nullptr;
     peer.started = false;
     if (!death.will_restart) {
-      for (Call& call : std::exchange(peer.queued, {}))
-        done.emplace_back(
-            call.state, Error{Code::NotSent, "the actor died before the call of " + call.method + ": " + why + lines});
+      for (Call& next : std::exchange(peer.queued, {}))
+        done.emplace_back(next.call.state,
+                          Error{Code::NotSent, "the actor died before the call of " +
+                                                   std::string(next.call.method.text) + ": " + why + lines});
       bury(death.actor, peer, why);
     }
   }
@@ -179,8 +187,9 @@ void Peers::fail_all(const Error& error) {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [actor, peer] : peers_) {
-      for (auto& [sequence, call] : peer.sent) done.emplace_back(call.state, Error{Code::MaybeRan, error.message});
-      for (Call& call : peer.queued) done.emplace_back(call.state, Error{Code::NotSent, error.message});
+      for (Sent& call : peer.sent)
+        if (call.state) done.emplace_back(call.state, Error{Code::MaybeRan, error.message});
+      for (Call& next : peer.queued) done.emplace_back(next.call.state, Error{Code::NotSent, error.message});
       if (peer.transport) peer.transport->close();
       if (peer.dead.empty()) peer = Peer{.incarnation = peer.incarnation, .dead = error.message};
     }

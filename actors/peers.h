@@ -10,14 +10,15 @@
 #include <boost/asio/io_context.hpp>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "rt/actors/client.h"
 #include "rt/runtime/net/transport.h"
+#include "rt/runtime/wire/call.h"
 
 namespace rt::detail {
 
@@ -27,7 +28,7 @@ class Peers {
   Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch);
 
   void expect(ActorId actor);  // spawned here: news will come
-  std::shared_ptr<CallState> call(ActorId actor, std::string_view method, std::string arguments);
+  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string arguments);
   void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address);
   void on_died(const ActorDeath& death);
   void fail_all(const Error& error);  // the agent is gone: no news will come
@@ -35,10 +36,13 @@ class Peers {
   static constexpr std::size_t kMostDead = 10000;
 
  private:
+  struct Sent {
+    wire::MethodName method;
+    std::shared_ptr<CallState> state;  // null once it was answered
+  };
   struct Call {
-    std::uint64_t sequence;
-    std::string method, arguments;
-    std::shared_ptr<CallState> state;
+    Sent call;
+    std::string arguments;
   };
   struct Peer {
     bool started = false;
@@ -46,13 +50,14 @@ class Peers {
     std::string address;
     std::string dead;  // the cause; empty: alive or not yet
     std::shared_ptr<Transport> transport;
-    std::deque<Call> queued;             // not sent yet
-    std::map<std::uint64_t, Call> sent;  // by sequence
+    std::deque<Call> queued;  // not sent yet
+    std::deque<Sent> sent;    // in order; the first one's number is `first_sent`, its state isn't null
+    std::uint64_t first_sent = 1;
   };
   using Completions = std::vector<std::pair<std::shared_ptr<CallState>, Result<std::string>>>;
 
   void flush(ActorId actor, Peer& peer, Completions& done);
-  static Status send(ActorId actor, Peer& peer, const Call& call);
+  static Status send(ActorId actor, Peer& peer, const Sent& call, std::string_view arguments);
   static void end_sent(Peer& peer, const std::string& what, const std::string& why, Completions& done);
   void bury(ActorId actor, Peer& peer, const std::string& why);
   Status connect(ActorId actor, Peer& peer);
@@ -61,12 +66,12 @@ class Peers {
   static void complete(const Completions& done);
 
   boost::asio::io_context& io_;
+  RingPoller& poller_;
   void* const context_;
   const std::function<void(ActorId)> watch_;
   std::mutex mutex_;
-  std::map<ActorId, Peer> peers_;
+  std::unordered_map<ActorId, Peer> peers_;
   std::deque<ActorId> dead_;  // oldest first
-  std::uint64_t next_sequence_ = 1;
 };
 
 }  // namespace rt::detail

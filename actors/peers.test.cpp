@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/executor_work_guard.hpp>
+#include <future>
 #include <thread>
 
+#include "rt/actors/io_thread.h"
 #include "rt/actors/mailbox.h"
 #include "rt/runtime/base/temporary_folder.h"
+#include "rt/runtime/net/ring_transport.h"
 
 namespace rt::detail {
 namespace {
@@ -19,14 +21,10 @@ constexpr ActorId kCallee = 7;
 // Peers with an I/O thread of their own; actors are mailboxes that the test answers by hand.
 class PeersTest : public ::testing::Test {
  protected:
-  void TearDown() override {
-    work.reset();
-    io.stop();
-    thread.join();
-  }
+  void TearDown() override { io.stop(); }
   std::string address(std::uint32_t incarnation) const { return folder.path() / std::to_string(incarnation); }
   std::unique_ptr<Mailbox> start(std::uint32_t incarnation) {
-    auto mailbox = std::make_unique<Mailbox>(kCallee, incarnation, Mailbox::Limits{});
+    auto mailbox = std::make_unique<Mailbox>(io.io(), kCallee, incarnation, Mailbox::Limits{});
     EXPECT_TRUE(mailbox->open(address(incarnation)));
     peers.on_started(kCallee, incarnation, address(incarnation));
     return mailbox;
@@ -46,10 +44,8 @@ class PeersTest : public ::testing::Test {
 
   const TemporaryFolder folder;
   std::vector<ActorId> watched;
-  boost::asio::io_context io{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
-  Peers peers{io, nullptr, [this](ActorId actor) { watched.push_back(actor); }};
-  std::thread thread{[this] { io.run(); }};
+  IoThread io;
+  Peers peers{io.io(), nullptr, [this](ActorId actor) { watched.push_back(actor); }};
 };
 
 TEST_F(PeersTest, CallsWaitForTheActorsStartAndLeaveInOrder) {
@@ -144,16 +140,20 @@ TEST_F(PeersTest, WhatCannotBeSentSaysSoAndStopsNothingElse) {
 }
 
 TEST_F(PeersTest, AnActorThatSendsGarbageLosesTheCallsUnderWay) {
-  boost::asio::io_context acceptor_io{1};
-  std::shared_ptr<Transport> hostile;
-  const auto listener =
-      *UnixListener::open(acceptor_io, address(1), [&](auto transport) { hostile = std::move(transport); });
+  IoThread acceptor;
+  std::promise<std::shared_ptr<Transport>> accepted;
+  const auto listener = *UnixListener::open(acceptor.io(), address(1), [&](Fd socket) {
+    auto caller = make_ring_transport(acceptor.io(), socket.release(), RingSide::Accepting).get();
+    caller->start({.on_frame = [](const Frame&) {}, .on_close = [](const Error&) {}});
+    accepted.set_value(std::move(caller));
+  });
   peers.on_started(kCallee, 1, address(1));
   const auto call = peers.call(kCallee, "m", "");
-  while (!hostile) acceptor_io.run_one();
+  const auto hostile = accepted.get_future().get();
   ASSERT_TRUE(hostile->send(static_cast<FrameType>(77), 0, "garbage"));
   EXPECT_EQ(error_of(call).code, Code::MaybeRan);
   EXPECT_THAT(error_of(call).message, HasSubstr("no frame of rt"));
+  acceptor.stop();
 }
 
 TEST_F(PeersTest, WithoutAnAgentNothingWaits) {

@@ -4,9 +4,11 @@
 
 #include <string_view>
 
+#include "rt/runtime/wire/call.h"
+
 namespace rt::detail {
 
 inline constexpr std::string_view kStoreClass = "rt.store";
-inline constexpr std::string_view kStorePort = "rt.store.port";
+inline constexpr wire::MethodName kStorePort = "rt.store.port";
 
 }  // namespace rt::detail

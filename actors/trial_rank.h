@@ -13,6 +13,7 @@
 
 #include "rt/actors/program/program_rank.h"
 #include "rt/actors/trainable.h"
+#include "rt/runtime/wire/call.h"
 
 namespace rt::detail {
 
@@ -37,9 +38,9 @@ class TrialRank {
 bool register_trial_rank();
 
 inline constexpr std::string_view kTrialClass = "rt.trial";
-inline constexpr std::string_view kTrialSetup = "rt.trial.setup";
-inline constexpr std::string_view kTrialStep = "rt.trial.step";
-inline constexpr std::string_view kTrialSave = "rt.trial.save";
-inline constexpr std::string_view kTrialStop = "rt.trial.stop";
+inline constexpr wire::MethodName kTrialSetup = "rt.trial.setup";
+inline constexpr wire::MethodName kTrialStep = "rt.trial.step";
+inline constexpr wire::MethodName kTrialSave = "rt.trial.save";
+inline constexpr wire::MethodName kTrialStop = "rt.trial.stop";
 
 }  // namespace rt::detail

@@ -11,8 +11,10 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <unordered_set>
 
 #include "rt/actors/client.h"
+#include "rt/actors/io_thread.h"
 #include "rt/actors/mailbox.h"
 #include "rt/actors/method_table.h"
 #include "rt/actors/worker_context.h"
@@ -132,8 +134,8 @@ Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_v
   return letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, body);
 }
 
-// `may_wait`: not on the I/O thread, which empties the queue that a reply waits for.
-void answer(const Mailbox::Letter& letter, const AnyObject& object, Client& client, bool may_wait) {
+// `may_wait`: null on the I/O thread, which empties the queue that a reply waits for.
+void answer(const Mailbox::Letter& letter, const AnyObject& object, Client& client, Mailbox* may_wait) {
   Encoder result;
   const wire::Outcome outcome = run_method(letter, object, client, result);
   if (letter.header.sequence == 0) return;
@@ -141,6 +143,7 @@ void answer(const Mailbox::Letter& letter, const AnyObject& object, Client& clie
   if (!sent && sent.error().code == Code::Invalid) sent = reply(letter, wire::Outcome::Threw, sent.error().message);
   // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
   while (may_wait && !sent && sent.error().code == Code::Unavailable) {
+    may_wait->leave_rings();
     ::poll(nullptr, 0, 10);
     sent = reply(letter, outcome, result.bytes());
   }
@@ -158,7 +161,7 @@ class UrgentCalls {
     if (!find_method(letter.header.method).urgent) return false;
     const std::lock_guard lock(mutex_);
     if (!object_) return false;
-    answer(letter, object_, *client_, /*may_wait=*/false);
+    answer(letter, object_, *client_, /*may_wait=*/nullptr);
     return true;
   }
 
@@ -167,6 +170,33 @@ class UrgentCalls {
   AnyObject object_;
   Client* client_ = nullptr;
 };
+
+// Which methods were done within microseconds the last time: before any other, the rings are left to the I/O thread.
+class QuickMethods {
+ public:
+  bool holds(std::uint64_t method) const { return quick_.contains(method); }
+  void took(std::uint64_t method, std::chrono::nanoseconds time) {
+    if (time < kQuick)
+      quick_.insert(method);
+    else
+      quick_.erase(method);
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kQuick{20};
+  std::unordered_set<std::uint64_t> quick_;
+};
+
+[[noreturn]] void serve(Mailbox& mailbox, const AnyObject& object, Client& client) {
+  QuickMethods quick;
+  while (true) {
+    const Mailbox::Letter letter = mailbox.take();
+    if (!quick.holds(letter.header.method)) mailbox.leave_rings();
+    const TimePoint begin = SystemClock().now();
+    answer(letter, object, client, &mailbox);
+    quick.took(letter.header.method, SystemClock().now() - begin);
+  }
+}
 
 }  // namespace
 
@@ -185,11 +215,13 @@ WorkerContext& worker_context() {
 
   const std::string address =
       start.run_folder + "/actors/" + std::to_string(start.actor) + "." + std::to_string(start.incarnation);
-  Mailbox mailbox(start.actor, start.incarnation, {});
+  IoThread io;
+  Mailbox mailbox(io.io(), start.actor, start.incarnation, {});
   UrgentCalls urgent;
   mailbox.set_urgent([&](Mailbox::Letter& letter) { return urgent.take(letter); });
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
-  auto client = Client::start({.agent_fd = connect_to_agent(start.run_folder),
+  auto client = Client::start({.io = &io,
+                               .agent_fd = connect_to_agent(start.run_folder),
                                .actor = start.actor,
                                .incarnation = start.incarnation,
                                .address = address});
@@ -199,9 +231,7 @@ WorkerContext& worker_context() {
 
   const AnyObject object = construct(start, **client);
   urgent.open(object, client->get());
-  while (true) {
-    answer(mailbox.take(), object, **client, /*may_wait=*/true);
-  }
+  serve(mailbox, object, **client);
 }
 
 }  // namespace rt::detail

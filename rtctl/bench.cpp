@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstring>
 
+#include "rt/rtctl/bench_core.h"
 #include "rt/rtctl/bench_tune.h"
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/find_program.h"
@@ -39,6 +40,12 @@ void add_bench(CLI::App& app, int& exit_code) {
   tune->add_option("--only", options->only, "One figure, by its name");
   tune->add_flag("--quick", options->quick, "Fewer trials, and none of the 20 s figure");
   tune->callback([options, &exit_code] { exit_code = bench_tune(*options); });
+
+  const auto core_options = std::make_shared<BenchCoreOptions>();
+  CLI::App* core = bench->add_subcommand("core", "Calls and actors on one node");
+  core->add_option("--only", core_options->only, "One figure, by its name");
+  core->add_flag("--quick", core_options->quick, "A tenth of the rounds");
+  core->callback([core_options, &exit_code] { exit_code = bench_core(*core_options); });
 
   CLI::App* train = bench->add_subcommand("train", "Data-parallel steps a second (runs rt-torch bench train)");
   train->prefix_command();

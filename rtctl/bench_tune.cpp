@@ -11,6 +11,7 @@
 
 #include "rt/actors/trainable.bench.h"
 #include "rt/rtctl/commands.h"
+#include "rt/rtctl/figure.h"
 #include "rt/rtctl/find_program.h"
 #include "rt/rtctl/print.h"
 #include "rt/rtctl/sweep_plan.h"
@@ -23,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // The machine's raw limit: processes of this program that are forked, end and are reaped, one after another.
 double forks_per_second() {
@@ -76,13 +75,6 @@ Result<double> time_sweep(const std::string& trainable, const fs::path& program,
                    "trial " + trial.id + " did not end as it should: " +
                        (trial.last_failure ? trial.last_failure->cause + "\n" + trial.last_failure->log_tail : "")};
   return seconds;
-}
-
-void print_figure(const std::string& name, double value, const char* unit, std::optional<double> limit) {
-  print("{{\"name\": \"{}\", \"value\": {:.4g}, \"unit\": \"{}\"", name, value, unit);
-  if (limit) print(", \"limit\": {:.4g}, \"ratio\": {:.4g}", *limit, value / *limit);
-  print("}}\n");
-  flush_output();
 }
 
 // A figure of trials a second.

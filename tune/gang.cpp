@@ -171,7 +171,7 @@ std::string Gang::setup_message(const Launch& launch, const std::string& paramet
 }
 
 // What an answer's absence means: a throw fails the rank at once; a death is told by its notice, which knows more.
-void Gang::ask(int rank, std::string_view method, std::string bytes, Answer answer) {
+void Gang::ask(int rank, wire::MethodName method, std::string bytes, Answer answer) {
   const auto state = tools_.client.call(ranks_[static_cast<std::size_t>(rank)].actor, method, std::move(bytes));
   auto use = later([this, state, rank, answer = std::move(answer)] {
     const Result<std::string>& result = state->value();
@@ -184,7 +184,7 @@ void Gang::ask(int rank, std::string_view method, std::string bytes, Answer answ
   state->then([queue = tools_.queue, use = std::move(use)] { queue->put(use); });
 }
 
-void Gang::ask_all(std::string_view method, const std::string& bytes,
+void Gang::ask_all(wire::MethodName method, const std::string& bytes,
                    std::function<void(std::vector<std::string>)> then) {
   struct Gathered {
     std::vector<std::string> answers;

@@ -73,8 +73,8 @@ class Gang {
   void start_ranks(const Launch& launch, const std::string& parameters, std::uint64_t seed);
   std::string setup_message(const Launch& launch, const std::string& parameters, std::uint64_t seed, int rank) const;
   void start_store(std::function<void()> then);
-  void ask(int rank, std::string_view method, std::string bytes, Answer answer);
-  void ask_all(std::string_view method, const std::string& bytes, std::function<void(std::vector<std::string>)> then);
+  void ask(int rank, wire::MethodName method, std::string bytes, Answer answer);
+  void ask_all(wire::MethodName method, const std::string& bytes, std::function<void(std::vector<std::string>)> then);
   void next_program_report(int rank);
   void on_program_report(int rank, const std::string& bytes);
   void fail(int rank, const Error& cause);

@@ -113,8 +113,9 @@ Result<std::unique_ptr<HeadServer>> HeadServer::open(boost::asio::io_context& io
   RT_TRY(journal, open_journal(options.run_folder + "/head-journal"));
   auto parts = std::make_unique<Parts>(io, std::move(journal));
   Parts* const server = parts.get();
-  RT_TRY(listener, UnixListener::open(io, options.run_folder + "/head.sock",
-                                      [server](std::shared_ptr<Transport> agent) { server->welcome(agent); }));
+  RT_TRY(listener, UnixListener::open(io, options.run_folder + "/head.sock", [server, &io](Fd agent) {
+           server->welcome(make_unix_transport(io, agent.release()));
+         }));
   parts->listener = std::move(listener);
   if (options.driver_fd >= 0) {
     parts->driver = make_unix_transport(io, options.driver_fd);

@@ -57,12 +57,12 @@ void RingPoller::complete(Waiter& waiter) {
     bell_->ring_sleeper();  // it may be the leader's own
 }
 
-bool RingPoller::wait(Waiter& waiter, TimePoint until) {
+bool RingPoller::wait(Waiter& waiter, TimePoint until, Afterwards afterwards) {
   bool was_offered_the_lead = false;
   while (!waiter.is_done()) {
     if (take_token()) {
       lead(waiter, until);
-      leave();
+      leave(waiter.is_done() ? afterwards : GoAway);
       was_offered_the_lead = false;
     } else {
       was_offered_the_lead = follow(waiter, until);
@@ -136,13 +136,17 @@ bool RingPoller::follow(Waiter& waiter, TimePoint until) {
 }
 
 // Gives the token back: to a follower, or else to the event loop, which the next ring of the bell wakes.
-void RingPoller::leave() {
-  bell_->set(Bell::Away);
-  const bool is_work_left = has_work();
+void RingPoller::leave(Afterwards afterwards) {
+  if (afterwards == GoAway) bell_->set(Bell::Away);
+  const bool is_work_left = afterwards == GoAway && has_work();
   has_reader_.store(false, std::memory_order_seq_cst);
   if (is_work_left) wake();
   if (has_missed_event_.load(std::memory_order_seq_cst) && has_missed_event_.exchange(false)) bell_->ring_event_loop();
   hand_over();
+}
+
+void RingPoller::go_away() {
+  if (take_token()) leave(GoAway);
 }
 
 void RingPoller::hand_over() {
@@ -203,7 +207,7 @@ void RingPoller::on_event() {
   constexpr int kPollsInARow = 64;  // then the loop's other events have their turn
   for (int i = 0; i < kPollsInARow && poll(); ++i) {
   }
-  leave();
+  leave(GoAway);
 }
 
 }  // namespace rt

@@ -56,9 +56,14 @@ class RingPoller : public boost::asio::execution_context::service {
   void add(std::shared_ptr<Link> link);
 
   // Until it is done, or the time has come. False: it isn't done. Never on the event loop's thread.
-  bool wait(Waiter& waiter, TimePoint until);
+  // Afterwards: GoAway leaves the rings to the event loop; ComeBack to nobody, as the caller will wait again within
+  // microseconds, or call go_away(): peers don't have to wake anybody meanwhile.
+  enum Afterwards { GoAway, ComeBack };
+  bool wait(Waiter& waiter, TimePoint until, Afterwards afterwards = GoAway);
+  void go_away();
   void complete(Waiter& waiter);
 
+  boost::asio::io_context& io() const { return io_; }
   void wake();  // somebody has to look at the links again
 
   // What this thread's last send did: had it to wake its peer? Then waiting spins no more.
@@ -69,7 +74,7 @@ class RingPoller : public boost::asio::execution_context::service {
   bool take_token() { return !has_reader_.exchange(true, std::memory_order_seq_cst); }
   void lead(Waiter& waiter, TimePoint until);
   bool follow(Waiter& waiter, TimePoint until);
-  void leave();
+  void leave(Afterwards afterwards);
   void hand_over();
   bool spin(const Waiter& waiter);
   bool poll();

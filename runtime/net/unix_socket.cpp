@@ -38,7 +38,7 @@ bool is_own_user(int fd) {
 class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(asio::io_context& io, int fd, UnixListener::OnAccept on_accept)
-      : io_(io), descriptor_(io, fd), pause_(io), on_accept_(std::move(on_accept)) {}
+      : descriptor_(io, fd), pause_(io), on_accept_(std::move(on_accept)) {}
 
   void wait() {
     descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
@@ -63,7 +63,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
       if (fd < 0 && errno != EAGAIN) return wait_a_while(errno);
       if (fd < 0) return wait();
       if (is_own_user(fd))
-        on_accept(make_unix_transport(io_, fd));
+        on_accept(Fd(fd));
       else
         ::close(fd);
     }
@@ -79,7 +79,6 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
     });
   }
 
-  asio::io_context& io_;
   asio::posix::stream_descriptor descriptor_;
   asio::steady_timer pause_;
   UnixListener::OnAccept on_accept_;  // null once closed

@@ -28,7 +28,7 @@ Result<std::shared_ptr<Transport>> connect_unix(boost::asio::io_context& io, con
 // Code::Invalid for a path over 107 bytes.
 class UnixListener {
  public:
-  using OnAccept = std::function<void(std::shared_ptr<Transport>)>;
+  using OnAccept = std::function<void(Fd)>;  // a connected non-blocking socket
   static Result<std::unique_ptr<UnixListener>> open(boost::asio::io_context& io, std::string path, OnAccept on_accept);
   virtual ~UnixListener() = default;
 };

@@ -162,9 +162,9 @@ TEST(UnixListener, AcceptsAndRemovesItsFile) {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "sock";
   boost::asio::io_context io{1};
-  std::vector<std::shared_ptr<Transport>> accepted;
+  std::vector<Fd> accepted;
   {
-    auto listener = UnixListener::open(io, path, [&](auto transport) { accepted.push_back(std::move(transport)); });
+    auto listener = UnixListener::open(io, path, [&](Fd socket) { accepted.push_back(std::move(socket)); });
     ASSERT_TRUE(listener) << listener.error().message;
     const auto one = connect_unix(io, path), two = connect_unix(io, path);
     ASSERT_TRUE(one && two);
@@ -179,7 +179,7 @@ TEST(UnixListener, MayBeDestroyedWithACallerInItsQueue) {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "sock";
   boost::asio::io_context io{1};
-  auto listener = *UnixListener::open(io, path, [](auto) { ADD_FAILURE() << "accepted after its end"; });
+  auto listener = *UnixListener::open(io, path, [](Fd) { ADD_FAILURE() << "accepted after its end"; });
   const auto caller = connect_unix_socket(path);
   ASSERT_TRUE(caller);
   boost::asio::post(io, [&] { listener.reset(); });

@@ -185,9 +185,9 @@ void Agent::on_head_frame(const Frame& frame) {
 void Agent::on_registered(wire::NodeRegistered::Reader registered) {
   node_ = registered.getNode();
   next_client_ = registered.getFirstClient();
-  auto listener =
-      UnixListener::open(io_, options_.run_folder + "/node.sock",
-                         [this](std::shared_ptr<Transport> client) { welcome(client, /*is_driver=*/false); });
+  auto listener = UnixListener::open(io_, options_.run_folder + "/node.sock", [this](Fd client) {
+    welcome(make_unix_transport(io_, client.release()), /*is_driver=*/false);
+  });
   if (!listener) {
     log::error("{}", listener.error().message);
     return stop();

@@ -28,4 +28,13 @@ constexpr std::uint64_t method_hash(std::string_view name) {
   return hash;
 }
 
+// The name of a method, which outlives its calls (a literal, or what a template made), with its hash: a constant where
+// it is written down as one.
+struct MethodName {
+  std::string_view text;
+  std::uint64_t hash;
+  constexpr MethodName(std::string_view name) : text(name), hash(method_hash(name)) {}
+  constexpr MethodName(const char* name) : MethodName(std::string_view(name)) {}
+};
+
 }  // namespace rt::wire
