@@ -20,28 +20,21 @@ class Actor {
   // counter.call<&Counter::add>(5): runs in the actor, in the order in which this process called it.
   template <auto M, class... Args>
   auto call(Args&&... args) const {
-    using Traits = typename detail::Method<M>::Traits;
-    static_assert(std::is_base_of_v<typename Traits::Class, T>, "the method is of another class than the actor");
-    static_assert(sizeof...(Args) == std::tuple_size_v<typename Traits::Arguments>,
-                  "the method takes another number of arguments");
-    static_assert(std::is_constructible_v<typename Traits::Arguments, Args&&...>,
-                  "an argument doesn't convert to what the method takes");
-    (void)detail::Method<M>::registered;
-    check();
-    const typename Traits::Arguments arguments(std::forward<Args>(args)...);
-    Encoder to;
-    encode(to, arguments);
-    return Future<typename Traits::Result>(client_->call(id_, detail::Method<M>::name, to.take()));
+    return Future<typename detail::Method<M>::Traits::Result>(
+        client().call(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes()));
+  }
+
+  // One way: nothing comes back, not even that it ran. Code::NotSent where the actor is known to be dead.
+  template <auto M, class... Args>
+  Status send(Args&&... args) const {
+    return client().send(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes());
   }
 
   ActorId id() const { return id_; }
   explicit operator bool() const { return client_ != nullptr; }
 
   // Ends the actor and all processes below it. Calls under way fail with MaybeRan.
-  void kill() const {
-    check();
-    client_->kill(id_);
-  }
+  void kill() const { client().kill(id_); }
 
   void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }
   static Actor rt_decode(Decoder& from) {
@@ -49,9 +42,25 @@ class Actor {
   }
 
  private:
-  void check() const {
+  detail::Client& client() const {
     if (!client_)
       throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
+    return *client_;
+  }
+
+  template <auto M, class... Args>
+  static Encoder encoded(Args&&... args) {
+    using Traits = typename detail::Method<M>::Traits;
+    static_assert(std::is_base_of_v<typename Traits::Class, T>, "the method is of another class than the actor");
+    static_assert(sizeof...(Args) == std::tuple_size_v<typename Traits::Arguments>,
+                  "the method takes another number of arguments");
+    static_assert(std::is_constructible_v<typename Traits::Arguments, Args&&...>,
+                  "an argument doesn't convert to what the method takes");
+    (void)detail::Method<M>::registered;
+    const typename Traits::Arguments arguments(std::forward<Args>(args)...);
+    Encoder to;
+    encode(to, arguments);
+    return to;
   }
 
   detail::Client* client_ = nullptr;  // the process's own, which outlives its handles' use

@@ -81,7 +81,8 @@ class Client {
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
   virtual void kill(ActorId actor) = 0;
-  virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string arguments) = 0;
+  virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;
+  virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;  // one way
   virtual Result<ActorId> lookup(const std::string& name) = 0;
 
   // `granted` runs on the I/O thread, once; it may come much later. The number cancels it before.

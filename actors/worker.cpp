@@ -11,7 +11,6 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <unordered_set>
 
 #include "rt/actors/client.h"
 #include "rt/actors/io_thread.h"
@@ -110,93 +109,80 @@ AnyObject construct(const Start& start, Client& client) {
   }
 }
 
-wire::Outcome run_method(const Mailbox::Letter& letter, const AnyObject& object, Client& client, Encoder& result) {
-  const Invoke invoke = find_method(letter.header.method).invoke;
-  if (!invoke) return wire::Outcome::UnknownMethod;
+wire::Outcome run_method(const Mailbox::Letter& letter, const MethodEntry& method, const AnyObject& object,
+                         Client& client, Encoder& result) {
+  if (!method.invoke) return wire::Outcome::UnknownMethod;
   std::string thrown = "the method threw what is no std::exception";
   try {
-    Decoder from(letter.arguments, &client);
-    invoke(object.get(), from, result);
+    Decoder from(letter.arguments.view(), &client);
+    method.invoke(object.get(), from, result);
     return wire::Outcome::Returned;
   } catch (const std::exception& e) {
     thrown = e.what();
   } catch (...) {
   }
-  result = {};
+  result.clear();
   result.raw(thrown.data(), thrown.size());
   return wire::Outcome::Threw;
 }
 
-Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body) {
+Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, std::uint64_t actor) {
   wire::CallHeader header = letter.header;
   header.outcome = outcome;
-  header.size = body.size();
-  return letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, body);
+  return letter.from->send(FrameType::Reply, actor, {reinterpret_cast<const char*>(&header), sizeof header}, body);
 }
 
-// `may_wait`: null on the I/O thread, which empties the queue that a reply waits for.
-void answer(const Mailbox::Letter& letter, const AnyObject& object, Client& client, Mailbox* may_wait) {
-  Encoder result;
-  const wire::Outcome outcome = run_method(letter, object, client, result);
-  if (letter.header.sequence == 0) return;
-  Status sent = reply(letter, outcome, result.bytes());
-  if (!sent && sent.error().code == Code::Invalid) sent = reply(letter, wire::Outcome::Threw, sent.error().message);
-  // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
-  while (may_wait && !sent && sent.error().code == Code::Unavailable) {
-    may_wait->leave_rings();
-    ::poll(nullptr, 0, 10);
-    sent = reply(letter, outcome, result.bytes());
-  }
-}
-
-// The urgent methods, which the control thread runs once the actor is there.
-class UrgentCalls {
+// Runs what a letter asks for, and answers it.
+class Server {
  public:
+  explicit Server(std::uint64_t actor) : actor_(actor) {}
+
+  // Once the actor is there: urgent calls, which the control thread runs, have to wait for that.
   void open(const AnyObject& object, Client* client) {
     const std::lock_guard lock(mutex_);
     object_ = object;
     client_ = client;
   }
-  bool take(Mailbox::Letter& letter) {
-    if (!find_method(letter.header.method).urgent) return false;
+
+  bool take_urgent(const Mailbox::Letter& letter) {
+    const MethodEntry method = method_of(letter);
+    if (!method.urgent) return false;
     const std::lock_guard lock(mutex_);
     if (!object_) return false;
-    answer(letter, object_, *client_, /*may_wait=*/nullptr);
+    answer(letter, method, /*may_wait=*/false);
     return true;
   }
 
+  [[noreturn]] void serve(Mailbox& mailbox) {
+    while (true) {
+      const Mailbox::Letter& letter = mailbox.take();
+      answer(letter, method_of(letter), /*may_wait=*/true);
+    }
+  }
+
  private:
-  std::mutex mutex_;
+  static MethodEntry method_of(const Mailbox::Letter& letter) { return find_method(letter.header.method); }
+
+  // `may_wait`: not on the I/O thread, which empties the queue that a reply waits for.
+  void answer(const Mailbox::Letter& letter, const MethodEntry& method, bool may_wait) {
+    Encoder result;
+    const wire::Outcome outcome = run_method(letter, method, object_, *client_, result);
+    if (letter.header.sequence == 0) return;
+    Status sent = reply(letter, outcome, result.bytes(), actor_);
+    if (!sent && sent.error().code == Code::Invalid)
+      sent = reply(letter, wire::Outcome::Threw, sent.error().message, actor_);
+    // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
+    while (may_wait && !sent && sent.error().code == Code::Unavailable) {
+      ::poll(nullptr, 0, 10);
+      sent = reply(letter, outcome, result.bytes(), actor_);
+    }
+  }
+
+  const std::uint64_t actor_;
+  std::mutex mutex_;  // guards what is below until it is open; then it changes no more
   AnyObject object_;
   Client* client_ = nullptr;
 };
-
-// Which methods were done within microseconds the last time: before any other, the rings are left to the I/O thread.
-class QuickMethods {
- public:
-  bool holds(std::uint64_t method) const { return quick_.contains(method); }
-  void took(std::uint64_t method, std::chrono::nanoseconds time) {
-    if (time < kQuick)
-      quick_.insert(method);
-    else
-      quick_.erase(method);
-  }
-
- private:
-  static constexpr std::chrono::microseconds kQuick{20};
-  std::unordered_set<std::uint64_t> quick_;
-};
-
-[[noreturn]] void serve(Mailbox& mailbox, const AnyObject& object, Client& client) {
-  QuickMethods quick;
-  while (true) {
-    const Mailbox::Letter letter = mailbox.take();
-    if (!quick.holds(letter.header.method)) mailbox.leave_rings();
-    const TimePoint begin = SystemClock().now();
-    answer(letter, object, client, &mailbox);
-    quick.took(letter.header.method, SystemClock().now() - begin);
-  }
-}
 
 }  // namespace
 
@@ -217,8 +203,8 @@ WorkerContext& worker_context() {
       start.run_folder + "/actors/" + std::to_string(start.actor) + "." + std::to_string(start.incarnation);
   IoThread io;
   Mailbox mailbox(io.io(), start.actor, start.incarnation, {});
-  UrgentCalls urgent;
-  mailbox.set_urgent([&](Mailbox::Letter& letter) { return urgent.take(letter); });
+  Server server(start.actor);
+  mailbox.set_urgent([&](const Mailbox::Letter& letter) { return server.take_urgent(letter); });
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
   auto client = Client::start({.io = &io,
                                .agent_fd = connect_to_agent(start.run_folder),
@@ -230,8 +216,8 @@ WorkerContext& worker_context() {
   worker_context() = {.client = client->get(), .cores = start.cores, .gpus = start.gpus};
 
   const AnyObject object = construct(start, **client);
-  urgent.open(object, client->get());
-  serve(mailbox, object, **client);
+  server.open(object, client->get());
+  server.serve(mailbox);
 }
 
 }  // namespace rt::detail

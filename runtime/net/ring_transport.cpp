@@ -76,7 +76,7 @@ class RingTransport final : public Transport,
                                       std::to_string(limits_.max_frame)};
     const std::lock_guard lock(mutex_);
     if (is_closed_.load(std::memory_order_relaxed)) return Error{Code::NotSent, "the connection is closed"};
-    if (queue_.empty() && writer_ && size <= RingWriter::kMostInRecord &&
+    if (queue_.empty() && writer_ && size <= Ring::kMostInRecord &&
         writer_->write(static_cast<std::uint32_t>(type), route, head, tail)) {
       ring();
       return Unit{};
@@ -92,6 +92,24 @@ class RingTransport final : public Transport,
     queued_ += size;
     if (flush()) ring();
     return Unit{};
+  }
+
+  void alert() override {
+    const std::lock_guard lock(mutex_);
+    if (bell_)
+      bell_->ring_event_loop();
+    else
+      is_alert_ = true;
+  }
+
+  void peer_is_dead() override {
+    is_peer_gone_.store(true, std::memory_order_release);
+    poller_.wake();
+    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+      if (self->is_linked_ || self->is_closed()) return;
+      self->fail({Code::NotSent, "the peer died before it was connected"});
+      self->end();
+    });
   }
 
   void close() override {
@@ -114,8 +132,10 @@ class RingTransport final : public Transport,
   bool poll() override {
     const bool is_peer_gone = is_peer_gone_.load(std::memory_order_acquire);  // before the last look
     bool found = false;
-    while (!is_closed() && read_one()) found = true;
-    if (!is_closed() && reader_->release()) ring();
+    while (!is_closed() && read_one()) {
+      found = true;
+      if (poller_.is_stopped()) return true;
+    }
     if (wants_room_.load(std::memory_order_relaxed)) {
       const std::lock_guard lock(mutex_);
       if (!is_closed() && flush()) {
@@ -127,6 +147,10 @@ class RingTransport final : public Transport,
     return found;
   }
 
+  void rest() override {
+    if (!is_closed() && reader_->release()) ring_peer();
+  }
+
   bool has_work() const override {
     return !reader_->is_empty() || is_closed() || is_peer_gone_.load(std::memory_order_acquire) ||
            (wants_room_.load(std::memory_order_relaxed) && writer_->is_there_room());
@@ -134,6 +158,7 @@ class RingTransport final : public Transport,
   bool has_ended() const override { return is_closed(); }
 
   void end() override {
+    if (wants_room_.exchange(false)) poller_.neglect();
     const Handlers handlers = std::exchange(handlers_, {});
     if (handlers.on_close && error_) handlers.on_close(*error_);
   }
@@ -213,6 +238,7 @@ class RingTransport final : public Transport,
     hello_fds_.clear();
     (void)flush();
     ring();  // for what was written before the bell was known
+    if (is_alert_) bell_->ring_event_loop();
     is_linked_ = true;
     return Unit{};
   }
@@ -222,12 +248,17 @@ class RingTransport final : public Transport,
     if (bell_) RingPoller::has_rung(!bell_->ring());
   }
 
+  void ring_peer() {
+    const std::lock_guard lock(mutex_);
+    ring();
+  }
+
   // Under the lock: writes of the queue what there is room for. True where it wrote.
   bool flush() {
     bool wrote = false;
     while (writer_ && !queue_.empty()) {
       Queued& first = queue_.front();
-      const std::size_t left = first.body.size() - flushed_, piece = std::min(left, RingWriter::kMostInRecord);
+      const std::size_t left = first.body.size() - flushed_, piece = std::min(left, Ring::kMostInRecord);
       const std::uint32_t type = static_cast<std::uint32_t>(first.type) | (piece < left ? kMore : 0);
       if (!writer_->write(type, first.route, {first.body.data() + flushed_, piece})) {
         if (writer_->wait_for_room(piece)) break;
@@ -240,7 +271,9 @@ class RingTransport final : public Transport,
       flushed_ = 0;
       queue_.pop_front();
     }
-    wants_room_.store(writer_ && !queue_.empty(), std::memory_order_relaxed);
+    const bool wants_room = writer_ && !queue_.empty();
+    if (wants_room_.exchange(wants_room, std::memory_order_relaxed) != wants_room)
+      wants_room ? poller_.attend() : poller_.neglect();
     return wrote;
   }
 
@@ -262,7 +295,7 @@ class RingTransport final : public Transport,
     if (body_.size() * 8 < whole) body_.resize(std::max(body_.size() * 2, (whole + 7) / 8));
     char* const body = reinterpret_cast<char*>(body_.data());
     std::memcpy(body + partial_, record.bytes, record.header.size);
-    if (reader_->is_much_unreleased() && reader_->release()) ring();
+    if (reader_->is_much_unreleased() && reader_->release()) ring_peer();
     if (record.header.type & kMore) {
       partial_ = whole;
       return true;
@@ -308,6 +341,7 @@ class RingTransport final : public Transport,
   std::mutex mutex_;  // guards all below
   std::optional<RingWriter> writer_;
   std::optional<Bell> bell_;  // the peer's
+  bool is_alert_ = false;     // once it is known
   std::deque<Queued> queue_;
   std::size_t queued_ = 0;   // bytes in it
   std::size_t flushed_ = 0;  // of its first
