@@ -7,12 +7,12 @@
 // answered at once with Outcome::Full, and doesn't run. What `take_urgent` takes runs where it is read instead. Whoever
 // sends what is no call for this incarnation loses its connection.
 
+#include <tbb/spin_mutex.h>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "rt/runtime/base/bytes.h"
@@ -61,7 +61,7 @@ class Mailbox {
 
   std::atomic<std::size_t> waiting_{0};  // letters_'s size
   std::atomic<bool> is_awaited_{false};  // the main thread waits for the next letter
-  std::mutex mutex_;                     // guards all below
+  tbb::spin_mutex mutex_;                // guards all below
   std::deque<Letter> letters_;
   std::size_t bytes_ = 0;  // of their arguments
 };

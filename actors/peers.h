@@ -9,11 +9,11 @@
 // Bounded: the causes of the last `kMostDead` deaths are kept; a call to an older one asks the head, which says it is
 // gone.
 
+#include <tbb/spin_mutex.h>
 #include <boost/asio/io_context.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -92,7 +92,7 @@ class Peers {
   RingPoller& poller_;
   void* const context_;
   const std::function<void(ActorId)> watch_;
-  std::mutex mutex_;
+  tbb::spin_mutex mutex_;
   std::unordered_map<ActorId, Peer> peers_;
   std::unordered_map<std::string, std::weak_ptr<Connection>> connections_;  // by address
   std::deque<ActorId> dead_;                                                // oldest first

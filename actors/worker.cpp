@@ -112,7 +112,7 @@ AnyObject construct(const Start& start, Client& client) {
 wire::Outcome run_method(const Mailbox::Letter& letter, const MethodEntry& method, const AnyObject& object,
                          Client& client, Encoder& result) {
   if (!method.invoke) return wire::Outcome::UnknownMethod;
-  std::string thrown = "the method threw what is no std::exception";
+  std::string thrown;
   try {
     Decoder from(letter.arguments.view(), &client);
     method.invoke(object.get(), from, result);
@@ -120,6 +120,7 @@ wire::Outcome run_method(const Mailbox::Letter& letter, const MethodEntry& metho
   } catch (const std::exception& e) {
     thrown = e.what();
   } catch (...) {
+    thrown = "the method threw what is no std::exception";
   }
   result.clear();
   result.raw(thrown.data(), thrown.size());

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <tbb/spin_mutex.h>
 #include <algorithm>
 #include <array>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -74,29 +75,20 @@ class RingTransport final : public Transport,
     if (size > limits_.max_frame)
       return Error{Code::Invalid, "a message of " + std::to_string(size) + " bytes is over the limit of " +
                                       std::to_string(limits_.max_frame)};
-    const std::lock_guard lock(mutex_);
-    if (is_closed_.load(std::memory_order_relaxed)) return Error{Code::NotSent, "the connection is closed"};
-    if (queue_.empty() && writer_ && size <= Ring::kMostInRecord &&
-        writer_->write(static_cast<std::uint32_t>(type), route, head, tail)) {
-      ring();
-      return Unit{};
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_closed_.load(std::memory_order_relaxed)) return Error{Code::NotSent, "the connection is closed"};
+      if (!queue_.empty() || !writer_ || size > Ring::kMostInRecord ||
+          !writer_->write(static_cast<std::uint32_t>(type), route, head, tail))
+        RT_CHECK(queue(type, route, head, tail));
     }
-    if (queued_ > 0 && queued_ + size > limits_.max_queue)
-      return Error{Code::Unavailable, "the peer reads too slowly: " + std::to_string(queued_) +
-                                          " bytes are waiting for it, the limit is " +
-                                          std::to_string(limits_.max_queue)};
-    std::string body;
-    body.reserve(size);
-    body.append(head).append(tail);
-    queue_.push_back({type, route, std::move(body)});
-    queued_ += size;
-    if (flush()) ring();
+    ring();
     return Unit{};
   }
 
   void alert() override {
     const std::lock_guard lock(mutex_);
-    if (bell_)
+    if (has_bell_)
       bell_->ring_event_loop();
     else
       is_alert_ = true;
@@ -136,19 +128,16 @@ class RingTransport final : public Transport,
       found = true;
       if (poller_.is_stopped()) return true;
     }
-    if (wants_room_.load(std::memory_order_relaxed)) {
-      const std::lock_guard lock(mutex_);
-      if (!is_closed() && flush()) {
-        ring();
-        found = true;
-      }
+    if (wants_room_.load(std::memory_order_relaxed) && !is_closed() && flush_locked()) {
+      ring();
+      found = true;
     }
     if (is_peer_gone && !is_closed() && reader_->is_empty()) fail({Code::NotSent, "the peer closed the connection"});
     return found;
   }
 
   void rest() override {
-    if (!is_closed() && reader_->release()) ring_peer();
+    if (!is_closed() && reader_->release()) ring();
   }
 
   bool has_work() const override {
@@ -228,7 +217,17 @@ class RingTransport final : public Transport,
   }
 
   Status link() {
-    const std::lock_guard lock(mutex_);
+    {
+      const std::lock_guard lock(mutex_);
+      RT_CHECK(learn_of_peer());
+    }
+    ring();  // for what was written before the bell was known
+    if (is_alert_) bell_->ring_event_loop();
+    is_linked_ = true;
+    return Unit{};
+  }
+
+  Status learn_of_peer() {
     RT_TRY(bell, Bell::of({std::move(hello_fds_[0]), std::move(hello_fds_[1])}));
     bell_.emplace(std::move(bell));
     if (side_ == RingSide::Accepting) {
@@ -236,21 +235,34 @@ class RingTransport final : public Transport,
       RT_CHECK(map(hello_fds_[2].get()));
     }
     hello_fds_.clear();
+    has_bell_.store(true, std::memory_order_release);
     (void)flush();
-    ring();  // for what was written before the bell was known
-    if (is_alert_) bell_->ring_event_loop();
-    is_linked_ = true;
     return Unit{};
   }
 
-  // Under the lock.
   void ring() {
-    if (bell_) RingPoller::has_rung(!bell_->ring());
+    if (has_bell_.load(std::memory_order_acquire)) RingPoller::has_rung(!bell_->ring());
   }
 
-  void ring_peer() {
+  // Under the lock.
+  Status queue(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail) {
+    const std::size_t size = head.size() + tail.size();
+    if (queued_ > 0 && queued_ + size > limits_.max_queue)
+      return Error{Code::Unavailable, "the peer reads too slowly: " + std::to_string(queued_) +
+                                          " bytes are waiting for it, the limit is " +
+                                          std::to_string(limits_.max_queue)};
+    std::string body;
+    body.reserve(size);
+    body.append(head).append(tail);
+    queue_.push_back({type, route, std::move(body)});
+    queued_ += size;
+    (void)flush();
+    return Unit{};
+  }
+
+  bool flush_locked() {
     const std::lock_guard lock(mutex_);
-    ring();
+    return flush();
   }
 
   // Under the lock: writes of the queue what there is room for. True where it wrote.
@@ -295,7 +307,7 @@ class RingTransport final : public Transport,
     if (body_.size() * 8 < whole) body_.resize(std::max(body_.size() * 2, (whole + 7) / 8));
     char* const body = reinterpret_cast<char*>(body_.data());
     std::memcpy(body + partial_, record.bytes, record.header.size);
-    if (reader_->is_much_unreleased() && reader_->release()) ring_peer();
+    if (reader_->is_much_unreleased() && reader_->release()) ring();
     if (record.header.type & kMore) {
       partial_ = whole;
       return true;
@@ -338,10 +350,11 @@ class RingTransport final : public Transport,
   std::size_t partial_ = 0;                                          // bytes of a frame in pieces
   std::optional<Error> error_;                                       // why it has ended; none where this side closed it
 
-  std::mutex mutex_;  // guards all below
+  tbb::spin_mutex mutex_;  // held for a copy at most; guards all below
   std::optional<RingWriter> writer_;
-  std::optional<Bell> bell_;  // the peer's
-  bool is_alert_ = false;     // once it is known
+  std::optional<Bell> bell_;  // the peer's; set once
+  std::atomic<bool> has_bell_{false};
+  bool is_alert_ = false;  // once there is a bell
   std::deque<Queued> queue_;
   std::size_t queued_ = 0;   // bytes in it
   std::size_t flushed_ = 0;  // of its first
