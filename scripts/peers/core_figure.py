@@ -14,8 +14,8 @@ class Figures:
     def __init__(self, peer, quick):
         self.peer, self.quick = peer, quick
 
-    def rounds(self, full):
-        return max(full // 10, 2) if self.quick else full
+    def rounds(self, full, least=2):
+        return max(full // 10, least) if self.quick else full
 
     def line(self, name, value, unit, **facts):
         line = {"name": name, "value": float(f"{value:.4g}"), "unit": unit, "peer": self.peer, **facts}

@@ -65,7 +65,7 @@ def calls(figures):
     sync_p50_us(actor, figures.rounds(500), 0)
     figures.line("core.call_sync_hot_p50", sync_p50_us(actor, figures.rounds(3000), 0), "us")
     figures.line("core.call_sync_cold_p50", sync_p50_us(actor, figures.rounds(500), 0.001), "us")
-    count = figures.rounds(10_000)
+    count = figures.rounds(5_000, least=UNDER_WAY)
     begin = time.perf_counter()
     many_calls([actor], count)
     figures.line("core.call_async", count / (time.perf_counter() - begin), "1/s")
@@ -76,7 +76,7 @@ def calls_2x2(figures):
     actors = [Echo.remote() for _ in range(2)]
     callers = [Caller.remote() for _ in range(2)]
     ray.get([caller.calls.remote(actors, 1000) for caller in callers])
-    count = figures.rounds(5_000)
+    count = figures.rounds(5_000, least=UNDER_WAY)
     begin = time.perf_counter()
     ray.get([caller.calls.remote(actors, count) for caller in callers])
     figures.line("core.call_async_2x2", 2 * count / (time.perf_counter() - begin), "1/s", caller_processes=2)

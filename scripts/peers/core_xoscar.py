@@ -65,7 +65,7 @@ async def calls(figures, address):
     await sync_p50_us(actor, figures.rounds(500), 0)
     figures.line("core.call_sync_hot_p50", await sync_p50_us(actor, figures.rounds(5000), 0), "us")
     figures.line("core.call_sync_cold_p50", await sync_p50_us(actor, figures.rounds(500), 0.001), "us")
-    count = figures.rounds(10_000)
+    count = figures.rounds(5_000, least=UNDER_WAY)
     begin = time.perf_counter()
     await many_calls([actor], count)
     figures.line("core.call_async", count / (time.perf_counter() - begin), "1/s")
@@ -82,7 +82,7 @@ async def calls_2x2(figures, addresses):
     actors = [await xoscar.create_actor(Echo, address=address) for address in addresses[:2]]
     callers = [await xoscar.create_actor(Caller, address=address) for address in addresses[2:]]
     await asyncio.gather(*(caller.calls(actors, UNDER_WAY) for caller in callers))
-    count = figures.rounds(10_000)
+    count = figures.rounds(5_000, least=UNDER_WAY)
     begin = time.perf_counter()
     await asyncio.gather(*(caller.calls(actors, count) for caller in callers))
     figures.line("core.call_async_2x2", 2 * count / (time.perf_counter() - begin), "1/s", caller_processes=2)
