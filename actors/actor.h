@@ -2,6 +2,7 @@
 // Actor<T>: a handle to an actor of class T. A value: copied freely, passed to other actors, kept in structs. It keeps
 // nothing alive; a call through it after the actor's death fails and says what the actor died of.
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -21,7 +22,15 @@ class Actor {
   template <auto M, class... Args>
   auto call(Args&&... args) const {
     return Future<typename detail::Method<M>::Traits::Result>(
-        client().call(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes()));
+        client().call(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes(), {deadline_}));
+  }
+
+  // The same actor, by a handle whose calls end after so long with Code::Deadline: one that hasn't begun by then
+  // doesn't run, one that runs is cancelled. counter.within(200ms).call<&Counter::add>(5)
+  Actor within(std::chrono::nanoseconds deadline) const {
+    Actor other = *this;
+    other.deadline_ = deadline;
+    return other;
   }
 
   // One way: nothing comes back, not even that it ran. Code::NotSent where the actor is known to be dead.
@@ -65,6 +74,7 @@ class Actor {
 
   detail::Client* client_ = nullptr;  // the process's own, which outlives its handles' use
   ActorId id_ = 0;
+  std::chrono::nanoseconds deadline_{0};  // of its calls; 0: none. It stays in this process
 };
 
 }  // namespace rt

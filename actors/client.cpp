@@ -66,8 +66,9 @@ class ClientOfAgent final : public Client {
     link_.send([&](Control::Builder control) { control.initKill().setActor(actor); }, nullptr);
   }
 
-  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments) override {
-    return peers_.call(actor, method, arguments);
+  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
+                                  CallTerms terms) override {
+    return peers_.call(actor, method, arguments, terms);
   }
   Status send(ActorId actor, wire::MethodName method, std::string_view arguments) override {
     return peers_.send(actor, method, arguments);

@@ -63,6 +63,11 @@ struct SpawnRequest {
   std::vector<std::string> environment;
 };
 
+// How a call is made.
+struct CallTerms {
+  std::chrono::nanoseconds deadline{0};  // from now; 0: none
+};
+
 class IoThread;
 
 struct ClientStart {
@@ -81,7 +86,8 @@ class Client {
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
   virtual void kill(ActorId actor) = 0;
-  virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;
+  virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
+                                          CallTerms terms = {}) = 0;
   virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;  // one way
   virtual Result<ActorId> lookup(const std::string& name) = 0;
 

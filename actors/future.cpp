@@ -1,8 +1,10 @@
 #include "rt/actors/future.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <thread>
 
+#include "rt/actors/wait.h"
 #include "rt/runtime/net/ring_poller.h"
 
 namespace rt::detail {
@@ -13,7 +15,7 @@ constexpr TimePoint kNever = TimePoint::max();
 // The end of the wait, without overflow where the limit is as long as a number can say.
 TimePoint after(std::chrono::milliseconds limit) {
   const TimePoint now = SystemClock().now();
-  return limit < kNever - now ? now + limit : kNever;
+  return limit < std::chrono::duration_cast<std::chrono::milliseconds>(kNever - now) ? now + limit : kNever;
 }
 
 // A thread that waits, on its own stack.
@@ -25,6 +27,22 @@ struct WaitingThread : CallState::Listener {
     };
   }
   RingPoller& poller;
+  Waiter waiter;
+};
+
+// A thread that waits for some of several calls, on its own stack.
+struct Countdown {
+  Countdown(RingPoller& of, std::size_t count) : poller(of), left(count) {}
+  struct One : CallState::Listener {
+    Countdown* of = nullptr;
+  };
+  void count() {
+    if (left.fetch_sub(1) == 1) poller.complete(waiter);
+    under_way.fetch_sub(1, std::memory_order_release);  // the last use
+  }
+  RingPoller& poller;
+  std::atomic<std::size_t> left;          // until it is enough
+  std::atomic<std::size_t> under_way{0};  // that are listened to
   Waiter waiter;
 };
 
@@ -52,9 +70,10 @@ void CallState::complete(std::string_view result) {
   fire();
 }
 
-void CallState::fail(Error error) {
+void CallState::fail(Error error, std::string_view thrown) {
   if (!claim()) return;
   error_ = std::move(error);
+  value_.append(thrown.data(), thrown.size());
   fire();
 }
 
@@ -124,6 +143,29 @@ bool CallState::wait_until(TimePoint until) {
   if (forget(thread)) return false;
   while (!thread.waiter.is_done()) std::this_thread::yield();  // whoever completes it has let go of this stack
   return true;
+}
+
+std::size_t wait_for_some(const std::vector<CallState*>& states, std::size_t count, std::chrono::milliseconds limit) {
+  const auto complete = [&] {
+    return static_cast<std::size_t>(
+        std::count_if(states.begin(), states.end(), [](const CallState* state) { return state->is_complete(); }));
+  };
+  count = std::min(count, states.size());
+  const std::size_t already = complete();
+  if (already >= count) return already;
+  Countdown countdown(states.front()->poller(), count);
+  std::vector<Countdown::One> listeners(states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    listeners[i].of = &countdown;
+    listeners[i].fire = [](CallState::Listener& self) { static_cast<Countdown::One&>(self).of->count(); };
+    countdown.under_way.fetch_add(1);
+    if (!states[i]->listen(listeners[i])) countdown.count();
+  }
+  countdown.poller.wait(countdown.waiter, after(limit));
+  for (std::size_t i = 0; i < states.size(); ++i)
+    if (states[i]->forget(listeners[i])) countdown.under_way.fetch_sub(1);
+  while (countdown.under_way.load(std::memory_order_acquire) > 0) std::this_thread::yield();  // they are being fired
+  return complete();
 }
 
 void CallState::then(std::function<void()> continuation) {

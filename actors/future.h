@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "rt/actors/thrown.h"
 #include "rt/runtime/base/bytes.h"
 #include "rt/runtime/base/result.h"
 #include "rt/runtime/wire/codec.h"
@@ -32,12 +33,22 @@ class CallState {
     void (*fire)(Listener& self) = nullptr;
   };
 
-  explicit CallState(RingPoller& poller, void* context = nullptr) : poller_(poller), context_(context) {}
+  // What can be done about a call under way.
+  class Canceller {
+   public:
+    virtual void cancel(CallState& state) = 0;
+
+   protected:
+    ~Canceller() = default;
+  };
+
+  explicit CallState(RingPoller& poller, void* context = nullptr, Canceller* canceller = nullptr)
+      : poller_(poller), context_(context), canceller_(canceller) {}
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
 
   void complete(std::string_view result);
-  void fail(Error error);
+  void fail(Error error, std::string_view thrown = {});  // `thrown`: of Code::Failed, an encoded Thrown
 
   bool is_complete() const { return listeners_.load(std::memory_order_acquire) == kComplete; }
   void wait();
@@ -46,12 +57,20 @@ class CallState {
   bool listen(Listener& listener);                 // false: it is complete, and the listener isn't fired
   bool forget(Listener& listener);                 // false: it is being fired, or was
 
+  // Where it was sent: its sender's, under its lock.
+  struct Route {
+    std::uint64_t actor = 0, sequence = 0;
+  } route;
+
   // Of a complete one.
   bool has_failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
   std::string_view bytes() const { return value_.view(); }
   Result<std::string> value() const { return error_ ? Result<std::string>(*error_) : std::string(bytes()); }
   void* context() const { return context_; }
+  void cancel() {
+    if (canceller_ && !is_complete()) canceller_->cancel(*this);
+  }
   RingPoller& poller() const { return poller_; }
 
  private:
@@ -63,6 +82,7 @@ class CallState {
 
   RingPoller& poller_;
   void* const context_;
+  Canceller* const canceller_;
   std::atomic<bool> is_claimed_{false};
   std::atomic<std::uintptr_t> listeners_{0};
   Bytes value_;
@@ -76,10 +96,11 @@ class Future {
  public:
   explicit Future(std::shared_ptr<detail::CallState> state) : state_(std::move(state)) {}
 
-  // Waits. Throws rt::Exception: Failed (the method threw), MaybeRan or NotSent (its actor died), Corrupt.
+  // Waits. Throws rt::CallFailed where the method threw, else rt::Exception: MaybeRan or NotSent (its actor died),
+  // Deadline, Cancelled, Unavailable (its queue is full), Corrupt.
   R get() const {
     state_->wait();
-    if (state_->has_failed()) throw Exception(state_->error());
+    if (state_->has_failed()) throw_failure();
     return decoded();
   }
   Result<R> result() const {
@@ -96,11 +117,23 @@ class Future {
 
   bool ready() const { return state_->wait_for(std::chrono::milliseconds(0)); }
 
+  // Asks the actor to give up: a call that hasn't begun doesn't run, a coroutine stops where it waits, a method that
+  // looks at its stop token returns early. The future ends as ever: with Code::Cancelled, or with what the method
+  // returned or threw all the same.
+  void cancel() const { state_->cancel(); }
+
+  const std::shared_ptr<detail::CallState>& state() const { return state_; }  // inside the library
+
   void then(std::function<void(Result<R>)> use) const {
     state_->then([state = state_, use = std::move(use)] { use(Future(state).settled()); });
   }
 
  private:
+  [[noreturn]] void throw_failure() const {
+    if (state_->error().code != Code::Failed || state_->bytes().empty()) throw Exception(state_->error());
+    Decoder from(state_->bytes());
+    throw CallFailed(decode<Thrown>(from));
+  }
   R decoded() const {
     if constexpr (std::is_same_v<R, Unit>) {
       return Unit{};
@@ -110,8 +143,8 @@ class Future {
     }
   }
   Result<R> settled() const {
-    if (state_->has_failed()) return state_->error();
     try {
+      if (state_->has_failed()) throw_failure();
       return decoded();
     } catch (const Exception& e) {
       return e.error();

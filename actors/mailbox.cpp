@@ -1,5 +1,6 @@
 #include "rt/actors/mailbox.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "rt/runtime/base/log.h"
@@ -33,14 +34,17 @@ void Mailbox::welcome(const std::shared_ptr<Transport>& caller) {
 
 void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) {
   wire::CallHeader header;
-  if (frame.type != FrameType::Call || frame.body.size() < sizeof header) return caller->close();
+  const bool is_known = frame.type == FrameType::Call || frame.type == FrameType::Cancel;
+  if (!is_known || frame.body.size() < sizeof header) return caller->close();
   std::memcpy(&header, frame.body.data(), sizeof header);
   // An older incarnation's call is refused, never run.
   if (frame.route != actor_ || header.incarnation != incarnation_) return caller->close();
+  if (frame.type == FrameType::Cancel) return cancel(caller, header.sequence);
   Letter letter{caller, header, Bytes(frame.body.substr(sizeof header))};
   if (take_urgent_ && take_urgent_(letter)) return;
-  if (taker_ == RingPoller::this_thread() && waiting_.load(std::memory_order_relaxed) == 0) {
-    taker_ = nullptr;
+  if (taker_.load(std::memory_order_relaxed) == RingPoller::this_thread() &&
+      waiting_.load(std::memory_order_relaxed) == 0) {
+    taker_.store(nullptr, std::memory_order_relaxed);
     current_ = std::move(letter);
     poller_.complete(arrived_);
     return poller_.stop_polling();
@@ -62,18 +66,68 @@ bool Mailbox::keep(Letter& letter) {
     letters_.push_back(std::move(letter));
     waiting_.fetch_add(1, std::memory_order_seq_cst);
   }
-  if (is_awaited_.exchange(false, std::memory_order_seq_cst)) poller_.complete(arrived_);
+  tell_arrived();
   return true;
 }
 
-bool Mailbox::take_waiting() {
-  if (waiting_.load(std::memory_order_seq_cst) == 0) return false;
+void Mailbox::post(Job& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push(job);
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  tell_arrived();
+}
+
+void Mailbox::tell_arrived() {
+  if (is_awaited_.exchange(false, std::memory_order_seq_cst)) poller_.complete(arrived_);
+}
+
+Executor::Job* Mailbox::next_job() {
   const std::lock_guard lock(mutex_);
-  current_ = std::move(letters_.front());
-  letters_.pop_front();
-  bytes_ -= current_.arguments.size();
+  Job* const job = jobs_.pop();
+  if (job) waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return job;
+}
+
+bool Mailbox::take_waiting() {
+  while (waiting_.load(std::memory_order_seq_cst) > 0) {
+    if (Job* const job = next_job()) {
+      job->run(*job);
+      continue;
+    }
+    const std::lock_guard lock(mutex_);
+    if (letters_.empty()) continue;
+    current_ = std::move(letters_.front());
+    letters_.pop_front();
+    bytes_ -= current_.arguments.size();
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
+std::optional<Mailbox::Letter> Mailbox::take_out(const Transport* caller, std::uint64_t sequence) {
+  const std::lock_guard lock(mutex_);
+  const auto it = std::find_if(letters_.begin(), letters_.end(), [&](const Letter& letter) {
+    return letter.from.get() == caller && letter.header.sequence == sequence;
+  });
+  if (it == letters_.end()) return std::nullopt;
+  Letter letter = std::move(*it);
+  letters_.erase(it);
+  bytes_ -= letter.arguments.size();
   waiting_.fetch_sub(1, std::memory_order_relaxed);
-  return true;
+  return letter;
+}
+
+void Mailbox::cancel(const std::shared_ptr<Transport>& caller, std::uint64_t sequence) {
+  if (sequence == 0) return;
+  const auto letter = take_out(caller.get(), sequence);
+  if (!letter && on_cancel_) return on_cancel_(caller.get(), sequence);
+  if (!letter) return;
+  wire::CallHeader header = letter->header;
+  header.outcome = wire::Outcome::Cancelled;
+  (void)caller->send(FrameType::Reply, actor_, {reinterpret_cast<const char*>(&header), sizeof header});
 }
 
 // Another thread may find it awaited just before it stops to wait: the next wait then ends early, and begins again.
@@ -83,9 +137,10 @@ const Mailbox::Letter& Mailbox::take() {
     is_awaited_.store(true, std::memory_order_seq_cst);
     bool was_handed_over = false;
     if (waiting_.load(std::memory_order_seq_cst) == 0) {
-      taker_ = RingPoller::this_thread();
+      taker_.store(RingPoller::this_thread(), std::memory_order_relaxed);
       poller_.wait(arrived_, TimePoint::max());
-      was_handed_over = std::exchange(taker_, nullptr) == nullptr;
+      was_handed_over = taker_.load(std::memory_order_relaxed) == nullptr;
+      taker_.store(nullptr, std::memory_order_relaxed);
     }
     is_awaited_.store(false, std::memory_order_relaxed);
     if (was_handed_over) break;

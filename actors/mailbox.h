@@ -2,7 +2,8 @@
 // Mailbox: the calls that wait for a worker's actor, in the order in which they arrived.
 //
 // Owner: the worker's main. Threads: the main thread takes, and while it waits it is the one that reads the rings: a
-// call that finds it waiting is handed to it at once. While a method runs calls stay in their rings, which push back;
+// call that finds it waiting is handed to it at once. Between two calls it runs the coroutines that have become ready:
+// the mailbox is their executor. While a method runs calls stay in their rings, which push back;
 // whoever reads the rings then puts them here. Bounded: over `max_letters`, or `max_bytes` of arguments, a call is
 // answered at once with Outcome::Full, and doesn't run. What `take_urgent` takes runs where it is read instead. Whoever
 // sends what is no call for this incarnation loses its connection.
@@ -13,8 +14,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "rt/actors/executor.h"
 #include "rt/runtime/base/bytes.h"
 #include "rt/runtime/net/ring_poller.h"
 #include "rt/runtime/net/unix_socket.h"
@@ -22,7 +25,7 @@
 
 namespace rt::detail {
 
-class Mailbox {
+class Mailbox final : public Executor {
  public:
   struct Letter {
     std::shared_ptr<Transport> from;
@@ -38,12 +41,23 @@ class Mailbox {
   Mailbox(boost::asio::io_context& io, std::uint64_t actor, std::uint32_t incarnation, Limits limits);
   Status open(const std::string& address);  // listens there
   const Letter& take();                     // waits; valid until the next take
+  void post(Job& job) override;
+
+  // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }
+  // A caller gives up a call that isn't waiting here: it runs, or is over.
+  void set_on_cancel(std::function<void(const Transport* caller, std::uint64_t sequence)> on_cancel) {
+    on_cancel_ = std::move(on_cancel);
+  }
 
  private:
   void welcome(const std::shared_ptr<Transport>& caller);
   bool keep(Letter& letter);  // false: there is no room
-  bool take_waiting();        // one that has been put here
+  bool take_waiting();        // a letter that has been put here; runs the jobs before it
+  Job* next_job();
+  void cancel(const std::shared_ptr<Transport>& caller, std::uint64_t sequence);
+  std::optional<Letter> take_out(const Transport* caller, std::uint64_t sequence);
+  void tell_arrived();
   void put(const std::shared_ptr<Transport>& caller, const Frame& frame);
 
   const std::uint64_t actor_;
@@ -56,12 +70,14 @@ class Mailbox {
 
   // Of the main thread.
   Letter current_;
-  const void* taker_ = nullptr;  // the main thread while it waits: what it reads itself is the next letter
+  std::atomic<const void*> taker_{nullptr};  // the main thread while it waits: what it reads itself is the next letter
   Waiter arrived_;
 
-  std::atomic<std::size_t> waiting_{0};  // letters_'s size
+  std::function<void(const Transport*, std::uint64_t)> on_cancel_;
+  std::atomic<std::size_t> waiting_{0};  // letters and jobs
   std::atomic<bool> is_awaited_{false};  // the main thread waits for the next letter
   tbb::spin_mutex mutex_;                // guards all below
+  Queue jobs_;
   std::deque<Letter> letters_;
   std::size_t bytes_ = 0;  // of their arguments
 };

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "rt/actors/task.h"
 #include "rt/runtime/wire/call.h"
 #include "rt/runtime/wire/codec.h"
 
@@ -17,13 +18,24 @@ using AnyObject = std::shared_ptr<void>;
 using Construct = AnyObject (*)(Decoder& arguments);
 using Invoke = void (*)(void* object, Decoder& arguments, Encoder& result);
 
+// A coroutine method under way, with its arguments.
+class RunningTask {
+ public:
+  virtual ~RunningTask() = default;
+  virtual void start(void (*on_done)(void*), void* argument) = 0;
+  virtual void result(Encoder& to) = 0;  // throws what the coroutine threw
+};
+using Begin = std::unique_ptr<RunningTask> (*)(void* object, Decoder& arguments);
+
 bool register_class(std::string_view name, Construct construct);
 bool register_method(wire::MethodName name, Invoke invoke);
+bool register_coroutine(wire::MethodName name, Begin begin);
 
 Construct find_class(std::string_view name);  // null where this program has none
 
 struct MethodEntry {
-  Invoke invoke = nullptr;  // null where this program has no such method
+  Invoke invoke = nullptr;  // one of the two; both null where this program has no such method
+  Begin begin = nullptr;
   bool urgent = false;
 };
 MethodEntry find_method(std::uint64_t hash);
@@ -54,13 +66,14 @@ template <class M>
 struct MemberTraits {
   static_assert(!std::is_same_v<M, M>, "call<...> wants a member function, as in call<&Counter::add>(5)");
 };
-#define RT_MEMBER_TRAITS(qualifier)                                              \
-  template <class R, class C, class... P>                                        \
-  struct MemberTraits<R (C::*)(P...) qualifier> {                                \
-    using Result = std::conditional_t<std::is_void_v<R>, Unit, std::decay_t<R>>; \
-    using Class = C;                                                             \
-    using Arguments = std::tuple<std::decay_t<P>...>;                            \
-    static constexpr bool returns_void = std::is_void_v<R>;                      \
+#define RT_MEMBER_TRAITS(qualifier)                         \
+  template <class R, class C, class... P>                   \
+  struct MemberTraits<R (C::*)(P...) qualifier> {           \
+    using Returned = R;                                     \
+    using Result = typename ResultOf<R>::type;              \
+    using Class = C;                                        \
+    using Arguments = std::tuple<std::decay_t<P>...>;       \
+    static constexpr bool returns_void = std::is_void_v<R>; \
   };
 RT_MEMBER_TRAITS()
 RT_MEMBER_TRAITS(const)
@@ -68,24 +81,77 @@ RT_MEMBER_TRAITS(noexcept)
 RT_MEMBER_TRAITS(const noexcept)
 #undef RT_MEMBER_TRAITS
 
+// Arguments as a method takes them, and its object's call with them.
+template <auto M>
+auto apply_method(void* object, typename MemberTraits<decltype(M)>::Arguments& arguments) {
+  using Class = typename MemberTraits<decltype(M)>::Class;
+  return std::apply(
+      [&](auto&... values) ->
+      typename MemberTraits<decltype(M)>::Returned { return (static_cast<Class*>(object)->*M)(std::move(values)...); },
+      arguments);
+}
+
+template <auto M>
+class RunningTaskOf final : public RunningTask {
+  using Traits = MemberTraits<decltype(M)>;
+
+ public:
+  RunningTaskOf(void* object, Decoder& from)
+      : arguments_(decode_all<typename Traits::Arguments>(from)), task_(apply_method<M>(object, arguments_)) {}
+  void start(void (*on_done)(void*), void* argument) override { task_.start(on_done, argument); }
+  void result(Encoder& to) override {
+    if constexpr (std::is_same_v<typename Traits::Returned, Task<void>>)
+      task_.take();
+    else
+      encode<typename Traits::Result>(to, task_.take());
+  }
+
+ private:
+  typename Traits::Arguments arguments_;  // what the coroutine took by reference
+  typename Traits::Returned task_;
+};
+
+}  // namespace rt::detail
+
+namespace rt {
+
+// Methods that may run twice: where the actor dies under a call and is restarted, the call is sent again.
+//   template <> inline constexpr bool rt::is_idempotent<&Counter::value> = true;
+template <auto M>
+inline constexpr bool is_idempotent = false;
+
+}  // namespace rt
+
+namespace rt::detail {
+
 template <auto M>
 struct Method {
   using Traits = MemberTraits<decltype(M)>;
-  static constexpr wire::MethodName name = method_name<M>();
+  static constexpr wire::MethodName make_name() {
+    wire::MethodName name = method_name<M>();
+    name.is_idempotent = is_idempotent<M>;
+    return name;
+  }
+  static constexpr wire::MethodName name = make_name();
   static_assert(!is_anonymous(name.text),
                 "an actor's class may not be in an anonymous namespace: two files could have one of the same name");
 
   static void invoke(void* object, Decoder& from, Encoder& to) {
     auto arguments = decode_all<typename Traits::Arguments>(from);
-    auto run = [&](auto&&... values) -> decltype(auto) {
-      return (static_cast<typename Traits::Class*>(object)->*M)(std::forward<decltype(values)>(values)...);
-    };
     if constexpr (Traits::returns_void)
-      std::apply(run, std::move(arguments));
+      apply_method<M>(object, arguments);
     else
-      encode<typename Traits::Result>(to, std::apply(run, std::move(arguments)));
+      encode<typename Traits::Result>(to, apply_method<M>(object, arguments));
   }
-  static inline const bool registered = register_method(name, &invoke);
+  static bool enter() {
+    if constexpr (is_task<typename Traits::Returned>)
+      return register_coroutine(name, [](void* object, Decoder& from) -> std::unique_ptr<RunningTask> {
+        return std::make_unique<RunningTaskOf<M>>(object, from);
+      });
+    else
+      return register_method(name, &invoke);
+  }
+  static inline const bool registered = enter();
 };
 
 // Arguments travel as values; a string literal as std::string.

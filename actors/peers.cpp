@@ -1,6 +1,7 @@
 #include "rt/actors/peers.h"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cstring>
 
 #include "rt/runtime/net/ring_poller.h"
@@ -11,40 +12,55 @@
 namespace rt::detail {
 namespace {
 
-Error error_of(wire::Outcome outcome, std::string_view body, std::string_view method) {
+void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::string_view name) {
+  const std::string method(name);
   switch (outcome) {
     case wire::Outcome::Returned: break;
-    case wire::Outcome::Threw: return {Code::Failed, std::string(body)};
+    case wire::Outcome::Threw: {
+      const Result<Thrown> thrown = decode_thrown(body);
+      return thrown ? state.fail({Code::Failed, thrown->text}, body) : state.fail(thrown.error());
+    }
     case wire::Outcome::UnknownMethod:
-      return {Code::NotFound, "the actor's program has no method " + std::string(method) + "; was it built again?"};
-    case wire::Outcome::Full: return {Code::Unavailable, std::string(body)};
+      return state.fail({Code::NotFound, "the actor's program has no method " + method + "; was it built again?"});
+    case wire::Outcome::Full: return state.fail({Code::Unavailable, std::string(body)});
+    case wire::Outcome::Cancelled: return state.fail({Code::Cancelled, "the call of " + method + " was cancelled"});
+    case wire::Outcome::Expired:
+      return state.fail({Code::Deadline, "the deadline of the call of " + method + " had passed before it began"});
   }
-  return {Code::Corrupt, "the reply to " + std::string(method) + " has the unknown outcome " +
-                             std::to_string(static_cast<std::uint32_t>(outcome))};
+  state.fail({Code::Corrupt, "the reply to " + method + " has the unknown outcome " +
+                                 std::to_string(static_cast<std::uint32_t>(outcome))});
+}
+
+std::int64_t on_the_wire(TimePoint deadline) {
+  return deadline == TimePoint::max()
+             ? 0
+             : std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();
 }
 
 }  // namespace
 
 Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch)
-    : io_(io), poller_(RingPoller::of(io)), context_(context), watch_(std::move(watch)) {}
+    : io_(io), poller_(RingPoller::of(io)), context_(context), watch_(std::move(watch)), timer_(io) {}
 
 void Peers::expect(ActorId actor) {
   const std::lock_guard lock(mutex_);
   peers_[actor];
 }
 
-std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string_view arguments) {
-  auto state = std::make_shared<CallState>(poller_, context_);
-  if (const Status sent = submit(actor, method, state, arguments); !sent) state->fail(sent.error());
+std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string_view arguments,
+                                       CallTerms terms) {
+  auto state = std::make_shared<CallState>(poller_, context_, this);
+  const TimePoint deadline = terms.deadline.count() > 0 ? SystemClock().now() + terms.deadline : kNever;
+  if (const Status sent = submit(actor, {method, state, deadline, arguments}); !sent) state->fail(sent.error());
   return state;
 }
 
 Status Peers::send(ActorId actor, wire::MethodName method, std::string_view arguments) {
-  return submit(actor, method, nullptr, arguments);
+  return submit(actor, {method, nullptr, kNever, arguments});
 }
 
 // An error: it wasn't sent, and never will be.
-Status Peers::submit(ActorId actor, wire::MethodName method, const StatePtr& state, std::string_view arguments) {
+Status Peers::submit(ActorId actor, const Message& message) {
   Completions done;
   bool is_new = false;
   {
@@ -53,11 +69,13 @@ Status Peers::submit(ActorId actor, wire::MethodName method, const StatePtr& sta
     is_new = inserted;
     Peer& peer = it->second;
     if (!peer.dead.empty()) return Error{Code::NotSent, "the actor is dead: " + peer.dead};
+    if (message.deadline < next_deadline_) watch_deadline(message.deadline);
     if (peer.connection && peer.queued.empty()) {
-      const Status sent = transmit(actor, peer, method, state, arguments);
+      const Status sent = transmit(actor, peer, message);
       if (sent || sent.error().code != Code::NotSent) return sent;
     }
-    peer.queued.push_back({method, state, std::string(arguments)});
+    if (message.state) message.state->route = {actor, 0};
+    peer.queued.push_back({message.method, message.state, message.deadline, std::string(message.arguments)});
     flush(actor, peer, done);
   }
   if (is_new) watch_(actor);
@@ -70,7 +88,7 @@ void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
   while (peer.started && !peer.queued.empty()) {
     Waiting& next = peer.queued.front();
     Status sent = peer.connection ? Status(Unit{}) : connect(peer);
-    if (sent) sent = transmit(actor, peer, next.method, next.state, next.arguments);
+    if (sent) sent = transmit(actor, peer, {next.method, next.state, next.deadline, next.arguments, next.attempts});
     if (!sent && sent.error().code == Code::NotSent) return;
     if (!sent && next.state) done.emplace_back(next.state, sent.error());
     peer.queued.pop_front();
@@ -78,17 +96,21 @@ void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
 }
 
 // NotSent where the connection has closed.
-Status Peers::transmit(ActorId actor, Peer& peer, wire::MethodName method, const StatePtr& state,
-                       std::string_view arguments) {
+Status Peers::transmit(ActorId actor, Peer& peer, const Message& message) {
   Connection& connection = *peer.connection;
   if (!connection.transport) return Error{Code::NotSent, "the connection is closed"};
-  const wire::CallHeader header{.method = method.hash,
-                                .sequence = state ? connection.first_sent + connection.sent.size() : 0,
+  const wire::CallHeader header{.method = message.method.hash,
+                                .sequence = message.state ? connection.first_sent + connection.sent.size() : 0,
+                                .deadline_ns = on_the_wire(message.deadline),
                                 .incarnation = peer.incarnation};
   RT_CHECK(connection.transport->send(FrameType::Call, actor, {reinterpret_cast<const char*>(&header), sizeof header},
-                                      arguments));
-  if (method.is_urgent) connection.transport->alert();
-  if (state) connection.sent.push_back({actor, peer.incarnation, method, state});
+                                      message.arguments));
+  if (message.method.is_urgent) connection.transport->alert();
+  if (!message.state) return Unit{};
+  message.state->route = {actor, header.sequence};
+  connection.sent.push_back(
+      {actor, peer.incarnation, message.attempts + 1, message.method, message.state, message.deadline,
+       message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr});
   return Unit{};
 }
 
@@ -141,7 +163,7 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
   if (header.outcome == wire::Outcome::Returned)
     state->complete(body);
   else
-    state->fail(error_of(header.outcome, body, method));
+    fail(*state, header.outcome, body, method);
 }
 
 void Peers::drop_answered(Connection& connection) {
@@ -172,13 +194,95 @@ void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error
   complete(done);
 }
 
+// Those that may run again wait for the actor's next incarnation, in their order and before what waits already.
 void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions& done) {
-  for (Sent& call : connection.sent)
-    if (call.state && call.actor == verdict.actor && call.incarnation <= verdict.incarnation)
+  std::deque<Waiting> again;
+  for (Sent& call : connection.sent) {
+    if (!call.state || call.actor != verdict.actor || call.incarnation > verdict.incarnation) continue;
+    StatePtr state = std::move(call.state);
+    if (verdict.will_restart && call.arguments && call.attempts < kMostAttempts) {
+      state->route = {call.actor, 0};
+      again.push_back({call.method, std::move(state), call.deadline, std::move(*call.arguments), call.attempts});
+      continue;
+    }
+    done.emplace_back(std::move(state), Error{Code::MaybeRan, "the actor died under the call of " +
+                                                                  std::string(call.method.text) + ": " + verdict.why});
+  }
+  drop_answered(connection);
+  if (again.empty()) return;
+  Peer& peer = peers_[verdict.actor];
+  if (!peer.dead.empty()) {
+    for (Waiting& call : again)
       done.emplace_back(std::move(call.state),
                         Error{Code::MaybeRan, "the actor died under the call of " + std::string(call.method.text) +
-                                                  ": " + verdict.why});
-  drop_answered(connection);
+                                                  ", and " + "again before it was repeated: " + peer.dead});
+    return;
+  }
+  peer.queued.insert(peer.queued.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
+  flush(verdict.actor, peer, done);
+}
+
+// A call that waits here doesn't run any more; one that was sent is given up by its actor, which answers it.
+void Peers::cancel(CallState& state) {
+  StatePtr not_sent;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = peers_.find(state.route.actor);
+    if (it == peers_.end()) return;
+    Peer& peer = it->second;
+    const auto waiting = std::find_if(peer.queued.begin(), peer.queued.end(),
+                                      [&](const Waiting& call) { return call.state.get() == &state; });
+    if (waiting != peer.queued.end()) {
+      not_sent = std::move(waiting->state);
+      peer.queued.erase(waiting);
+    } else if (peer.connection && peer.connection->transport && state.route.sequence != 0) {
+      const wire::CallHeader header{.sequence = state.route.sequence, .incarnation = peer.incarnation};
+      (void)peer.connection->transport->send(FrameType::Cancel, state.route.actor,
+                                             {reinterpret_cast<const char*>(&header), sizeof header});
+      peer.connection->transport->alert();
+    }
+  }
+  if (not_sent) not_sent->fail({Code::Cancelled, "the call was cancelled before it was sent"});
+}
+
+// --- deadlines: looked for among the calls under way when the first of them may have passed
+// ---------------------------
+
+void Peers::watch_deadline(TimePoint deadline) {
+  next_deadline_ = deadline;
+  boost::asio::post(io_, [this, deadline] {
+    timer_.expires_at(deadline);
+    timer_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) on_deadline();
+    });
+  });
+}
+
+void Peers::on_deadline() {
+  std::vector<StatePtr> due;
+  {
+    const std::lock_guard lock(mutex_);
+    const TimePoint now = SystemClock().now();
+    TimePoint next = kNever;
+    const auto look = [&](const auto& calls) {
+      for (const auto& call : calls) {
+        if (!call.state) continue;
+        if (call.deadline <= now)
+          due.push_back(call.state);
+        else
+          next = std::min(next, call.deadline);
+      }
+    };
+    for (const auto& [actor, peer] : peers_) look(peer.queued);
+    for (const auto& [address, known] : connections_)
+      if (const auto connection = known.lock()) look(connection->sent);
+    next_deadline_ = kNever;
+    if (next != kNever) watch_deadline(std::max(next, now + std::chrono::milliseconds(1)));
+  }
+  for (const StatePtr& state : due) {
+    state->fail({Code::Deadline, "the call's deadline has passed"});
+    cancel(*state);
+  }
 }
 
 void Peers::on_died(const ActorDeath& death) {
@@ -191,7 +295,7 @@ void Peers::on_died(const ActorDeath& death) {
     if (death.killed) why = "it was killed as asked";
     const std::string lines = death.last_lines.empty() ? "" : "\nits last lines:\n" + death.last_lines;
     if (const auto connection = std::exchange(peer.connection, nullptr)) {
-      const Verdict verdict{death.actor, death.incarnation, why + lines};
+      const Verdict verdict{death.actor, death.incarnation, death.will_restart, why + lines};
       if (connection->transport) {
         connection->verdicts.push_back(verdict);
         connection->transport->peer_is_dead();

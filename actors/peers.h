@@ -5,12 +5,14 @@
 // Owner: the client. Threads: any; one lock. A call waits here while its actor starts, and is completed by its reply
 // or by the actor's death: NotSent where it certainly didn't run, MaybeRan where it may have. What a dead actor had
 // still answered counts: its connection is read to the end first.
+// An idempotent call that died with its actor is sent again where that comes back.
 // Invariant: what is queued for an actor leaves in order, and before any later call.
 // Bounded: the causes of the last `kMostDead` deaths are kept; a call to an older one asks the head, which says it is
 // gone.
 
 #include <tbb/spin_mutex.h>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -19,18 +21,20 @@
 #include <vector>
 
 #include "rt/actors/client.h"
+#include "rt/runtime/base/clock.h"
 #include "rt/runtime/net/transport.h"
 #include "rt/runtime/wire/call.h"
 
 namespace rt::detail {
 
-class Peers {
+class Peers final : public CallState::Canceller {
  public:
   // `watch` asks for news of an actor that was spawned elsewhere.
   Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch);
 
   void expect(ActorId actor);  // spawned here: news will come
-  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments);
+  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
+                                  CallTerms terms = {});
   // One way: no answer comes. NotSent where the actor is known to be dead.
   Status send(ActorId actor, wire::MethodName method, std::string_view arguments);
   void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address);
@@ -38,19 +42,25 @@ class Peers {
   void fail_all(const Error& error);  // the agent is gone: no news will come
 
   static constexpr std::size_t kMostDead = 10000;
+  static constexpr int kMostAttempts = 4;  // of an idempotent call
 
  private:
+  static constexpr TimePoint kNever = TimePoint::max();
   using StatePtr = std::shared_ptr<CallState>;
   struct Sent {
     ActorId actor;
     std::uint32_t incarnation;
+    int attempts;
     wire::MethodName method;
     StatePtr state;  // null once it was answered
+    TimePoint deadline;
+    std::unique_ptr<std::string> arguments;  // of an idempotent one
   };
   // What a death means for the calls that it ended, once its connection has been read to the end.
   struct Verdict {
     ActorId actor;
     std::uint32_t incarnation;
+    bool will_restart;
     std::string why;
   };
   // To one process.
@@ -64,7 +74,9 @@ class Peers {
   struct Waiting {
     wire::MethodName method;
     StatePtr state;  // null of a one-way call
+    TimePoint deadline;
     std::string arguments;
+    int attempts = 0;  // so far
   };
   struct Peer {
     bool started = false;
@@ -76,23 +88,36 @@ class Peers {
   };
   using Completions = std::vector<std::pair<StatePtr, Error>>;
 
-  Status submit(ActorId actor, wire::MethodName method, const StatePtr& state, std::string_view arguments);
+  // What is to be sent.
+  struct Message {
+    wire::MethodName method;
+    const StatePtr& state;
+    TimePoint deadline;
+    std::string_view arguments;
+    int attempts = 0;
+  };
+
+  Status submit(ActorId actor, const Message& message);
   void flush(ActorId actor, Peer& peer, Completions& done);
-  static Status transmit(ActorId actor, Peer& peer, wire::MethodName method, const StatePtr& state,
-                         std::string_view arguments);
-  static void end_sent(Connection& connection, const Verdict& verdict, Completions& done);
+  static Status transmit(ActorId actor, Peer& peer, const Message& message);
+  void end_sent(Connection& connection, const Verdict& verdict, Completions& done);
   static void drop_answered(Connection& connection);
   void bury(ActorId actor, Peer& peer, const std::string& why);
   Status connect(Peer& peer);
   void on_reply(Connection& connection, const Frame& frame);
   void on_closed(const std::shared_ptr<Connection>& connection, const Error& error);
+  void cancel(CallState& state) override;
+  void watch_deadline(TimePoint deadline);
+  void on_deadline();
   static void complete(const Completions& done);
 
   boost::asio::io_context& io_;
   RingPoller& poller_;
   void* const context_;
   const std::function<void(ActorId)> watch_;
-  tbb::spin_mutex mutex_;
+  boost::asio::steady_timer timer_;  // of the I/O thread
+  tbb::spin_mutex mutex_;            // guards all below
+  TimePoint next_deadline_ = kNever;
   std::unordered_map<ActorId, Peer> peers_;
   std::unordered_map<std::string, std::weak_ptr<Connection>> connections_;  // by address
   std::deque<ActorId> dead_;                                                // oldest first

@@ -80,7 +80,9 @@ TEST_F(PeersTest, TellsWhatTheMethodThrewAndWhatThereIsNot) {
   const auto actor = start(1);
   const auto threw = peers.call(kCallee, "m", ""), unknown = peers.call(kCallee, "old", ""),
              full = peers.call(kCallee, "m", ""), odd = peers.call(kCallee, "m", "");
-  answer(actor->take(), "it can't", wire::Outcome::Threw);
+  Encoder thrown;
+  encode(thrown, Thrown{"std::runtime_error", "it can't", "7", 1, 4711});
+  answer(actor->take(), thrown.take(), wire::Outcome::Threw);
   answer(actor->take(), "", wire::Outcome::UnknownMethod);
   answer(actor->take(), "full", wire::Outcome::Full);
   answer(actor->take(), "", static_cast<wire::Outcome>(99));
@@ -123,6 +125,33 @@ TEST_F(PeersTest, CallsOutliveARestartOnlyIfTheyWereNotSent) {
   EXPECT_EQ(letter.arguments.view(), "waits");
   answer(letter, "done");
   EXPECT_EQ(answer_of(waits), "done");
+}
+
+TEST_F(PeersTest, AnIdempotentCallIsSentAgainWhereItsActorComesBackAndNotForEver) {
+  wire::MethodName idempotent = "m";
+  idempotent.is_idempotent = true;
+  auto actor = start(1);
+  const auto state = peers.call(kCallee, idempotent, "again"), later = peers.call(kCallee, "m", "once");
+  for (std::uint32_t incarnation = 2; incarnation <= Peers::kMostAttempts; ++incarnation) {
+    EXPECT_EQ(actor->take().arguments.view(), "again");
+    peers.on_died({.actor = kCallee, .incarnation = incarnation - 1, .cause = "exit code 1", .will_restart = true});
+    actor = start(incarnation);
+  }
+  EXPECT_EQ(error_of(later).code, Code::MaybeRan);
+  EXPECT_EQ(actor->take().arguments.view(), "again");
+  peers.on_died({.actor = kCallee, .incarnation = Peers::kMostAttempts, .cause = "exit code 1", .will_restart = true});
+  EXPECT_EQ(error_of(state).code, Code::MaybeRan);
+}
+
+// The answer lay in the ring when its actor died, and nobody had read it yet.
+TEST_F(PeersTest, WhatADeadActorHadAnsweredCounts) {
+  const auto actor = start(1);
+  const auto answered = peers.call(kCallee, "m", ""), under_way = peers.call(kCallee, "m", "");
+  answer(actor->take(), "the answer");
+  actor->take();
+  peers.on_died({.actor = kCallee, .incarnation = 1, .cause = "exit code 1"});
+  EXPECT_EQ(answer_of(answered), "the answer");
+  EXPECT_EQ(error_of(under_way).code, Code::MaybeRan);
 }
 
 // The process is gone, the notice of it still under way: what is called in between keeps its place.

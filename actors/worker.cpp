@@ -1,7 +1,6 @@
 #include "rt/actors/worker.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -10,12 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <mutex>
 
 #include "rt/actors/client.h"
 #include "rt/actors/io_thread.h"
 #include "rt/actors/mailbox.h"
 #include "rt/actors/method_table.h"
+#include "rt/actors/serving.h"
 #include "rt/actors/worker_context.h"
 #include "rt/runtime/wire/control.capnp.h"
 #include "rt/runtime/wire/message.h"
@@ -109,82 +108,6 @@ AnyObject construct(const Start& start, Client& client) {
   }
 }
 
-wire::Outcome run_method(const Mailbox::Letter& letter, const MethodEntry& method, const AnyObject& object,
-                         Client& client, Encoder& result) {
-  if (!method.invoke) return wire::Outcome::UnknownMethod;
-  std::string thrown;
-  try {
-    Decoder from(letter.arguments.view(), &client);
-    method.invoke(object.get(), from, result);
-    return wire::Outcome::Returned;
-  } catch (const std::exception& e) {
-    thrown = e.what();
-  } catch (...) {
-    thrown = "the method threw what is no std::exception";
-  }
-  result.clear();
-  result.raw(thrown.data(), thrown.size());
-  return wire::Outcome::Threw;
-}
-
-Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, std::uint64_t actor) {
-  wire::CallHeader header = letter.header;
-  header.outcome = outcome;
-  return letter.from->send(FrameType::Reply, actor, {reinterpret_cast<const char*>(&header), sizeof header}, body);
-}
-
-// Runs what a letter asks for, and answers it.
-class Server {
- public:
-  explicit Server(std::uint64_t actor) : actor_(actor) {}
-
-  // Once the actor is there: urgent calls, which the control thread runs, have to wait for that.
-  void open(const AnyObject& object, Client* client) {
-    const std::lock_guard lock(mutex_);
-    object_ = object;
-    client_ = client;
-  }
-
-  bool take_urgent(const Mailbox::Letter& letter) {
-    const MethodEntry method = method_of(letter);
-    if (!method.urgent) return false;
-    const std::lock_guard lock(mutex_);
-    if (!object_) return false;
-    answer(letter, method, /*may_wait=*/false);
-    return true;
-  }
-
-  [[noreturn]] void serve(Mailbox& mailbox) {
-    while (true) {
-      const Mailbox::Letter& letter = mailbox.take();
-      answer(letter, method_of(letter), /*may_wait=*/true);
-    }
-  }
-
- private:
-  static MethodEntry method_of(const Mailbox::Letter& letter) { return find_method(letter.header.method); }
-
-  // `may_wait`: not on the I/O thread, which empties the queue that a reply waits for.
-  void answer(const Mailbox::Letter& letter, const MethodEntry& method, bool may_wait) {
-    Encoder result;
-    const wire::Outcome outcome = run_method(letter, method, object_, *client_, result);
-    if (letter.header.sequence == 0) return;
-    Status sent = reply(letter, outcome, result.bytes(), actor_);
-    if (!sent && sent.error().code == Code::Invalid)
-      sent = reply(letter, wire::Outcome::Threw, sent.error().message, actor_);
-    // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
-    while (may_wait && !sent && sent.error().code == Code::Unavailable) {
-      ::poll(nullptr, 0, 10);
-      sent = reply(letter, outcome, result.bytes(), actor_);
-    }
-  }
-
-  const std::uint64_t actor_;
-  std::mutex mutex_;  // guards what is below until it is open; then it changes no more
-  AnyObject object_;
-  Client* client_ = nullptr;
-};
-
 }  // namespace
 
 WorkerContext& worker_context() {
@@ -204,8 +127,7 @@ WorkerContext& worker_context() {
       start.run_folder + "/actors/" + std::to_string(start.actor) + "." + std::to_string(start.incarnation);
   IoThread io;
   Mailbox mailbox(io.io(), start.actor, start.incarnation, {});
-  Server server(start.actor);
-  mailbox.set_urgent([&](const Mailbox::Letter& letter) { return server.take_urgent(letter); });
+  Serving serving(mailbox, start.actor);
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
   auto client = Client::start({.io = &io,
                                .agent_fd = connect_to_agent(start.run_folder),
@@ -217,8 +139,8 @@ WorkerContext& worker_context() {
   worker_context() = {.client = client->get(), .cores = start.cores, .gpus = start.gpus};
 
   const AnyObject object = construct(start, **client);
-  server.open(object, client->get());
-  server.serve(mailbox);
+  serving.open(object, client->get(), {.actor = std::to_string(start.actor), .pid = ::getpid()});
+  serving.serve();
 }
 
 }  // namespace rt::detail

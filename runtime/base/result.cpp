@@ -14,6 +14,8 @@ const char* to_string(Code code) {
     case Code::MaybeRan: return "MaybeRan";
     case Code::Failed: return "Failed";
     case Code::Deadline: return "Deadline";
+    case Code::Cancelled: return "Cancelled";
+    case Code::Deadlock: return "Deadlock";
     case Code::Refused: return "Refused";
     case Code::Corrupt: return "Corrupt";
     case Code::System: return "System";

@@ -18,6 +18,8 @@ enum class Code {
   MaybeRan,     // a call whose actor died under it: sent again only if it is idempotent
   Failed,       // the method ran and threw; the message carries its text
   Deadline,     // the deadline passed
+  Cancelled,    // a call that its caller gave up
+  Deadlock,     // actors that wait for each other in a circle: none of them could ever go on
   Refused,      // version, token, user or epoch didn't match
   Corrupt,      // bytes that don't check: a torn or damaged file or message
   System,       // the operating system said no; the message carries errno's text

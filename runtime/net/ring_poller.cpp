@@ -206,7 +206,8 @@ void RingPoller::hand_over() {
 
 // Each link has its turn; who stopped it begins with the next one.
 bool RingPoller::poll() {
-  if (is_called_.load(std::memory_order_relaxed)) is_called_.exchange(false, std::memory_order_seq_cst);
+  const bool was_called =
+      is_called_.load(std::memory_order_relaxed) && is_called_.exchange(false, std::memory_order_seq_cst);
   take_new_links();
   bool found = false, is_any_over = false;
   is_stopped_ = false;
@@ -218,6 +219,7 @@ bool RingPoller::poll() {
     is_any_over = link.has_ended() || is_any_over;
   }
   if (is_any_over) end_links();
+  if (is_stopped_ && was_called) is_called_.store(true, std::memory_order_seq_cst);  // not all was looked at
   return found;
 }
 

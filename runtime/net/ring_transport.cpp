@@ -34,10 +34,6 @@ struct Hello {
   std::uint32_t capacity = RingLayout::kCapacity;
 };
 
-bool is_frame_type(std::uint32_t type) {
-  return type >= static_cast<std::uint32_t>(FrameType::Control) && type <= static_cast<std::uint32_t>(FrameType::Reply);
-}
-
 class RingTransport final : public Transport,
                             public RingPoller::Link,
                             public std::enable_shared_from_this<RingTransport> {

@@ -19,7 +19,11 @@
 
 namespace rt {
 
-enum class FrameType : std::uint32_t { Control = 1, Call = 2, Reply = 3 };
+enum class FrameType : std::uint32_t { Control = 1, Call = 2, Reply = 3, Cancel = 4 };
+constexpr bool is_frame_type(std::uint32_t type) {
+  return type >= static_cast<std::uint32_t>(FrameType::Control) &&
+         type <= static_cast<std::uint32_t>(FrameType::Cancel);
+}
 
 struct Frame {
   FrameType type;

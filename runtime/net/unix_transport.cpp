@@ -23,10 +23,6 @@ namespace asio = boost::asio;
 constexpr std::size_t kFirstBuffer = 16 << 10;
 constexpr int kReadsInARow = 64;  // then other connections have their turn
 
-bool is_frame_type(std::uint32_t type) {
-  return type >= static_cast<std::uint32_t>(FrameType::Control) && type <= static_cast<std::uint32_t>(FrameType::Reply);
-}
-
 class UnixTransport final : public Transport, public std::enable_shared_from_this<UnixTransport> {
  public:
   UnixTransport(asio::io_context& io, int fd, TransportLimits limits)

@@ -8,7 +8,15 @@
 
 namespace rt::wire {
 
-enum class Outcome : std::uint32_t { Returned = 0, Threw = 1, UnknownMethod = 2, Full = 3 };
+// Of a reply. All but Returned and Threw mean that the method didn't run, or ended early as it was asked to.
+enum class Outcome : std::uint32_t {
+  Returned = 0,
+  Threw = 1,  // the body is a Thrown
+  UnknownMethod = 2,
+  Full = 3,       // the body says of what
+  Cancelled = 4,  // before it began, or where it waited
+  Expired = 5,    // its deadline had passed before it began
+};
 
 struct CallHeader {
   std::uint64_t method = 0;
@@ -31,6 +39,7 @@ struct MethodName {
   std::string_view text;
   std::uint64_t hash;
   bool is_urgent;
+  bool is_idempotent = false;  // sent again where its actor died under it and comes back
   constexpr MethodName(std::string_view name, bool urgent = false)
       : text(name), hash(method_hash(name)), is_urgent(urgent) {}
   constexpr MethodName(const char* name, bool urgent = false) : MethodName(std::string_view(name), urgent) {}
