@@ -35,12 +35,14 @@ class Actor {
   }
 
   ActorId id() const { return id_; }
+  detail::Client* client() const { return client_; }  // inside the library
   explicit operator bool() const { return client_ != nullptr; }
 
-  // Ends the actor and all processes below it. Calls under way fail with MaybeRan.
-  void kill() const {
+  // Ends the actor and all processes below it, at once; calls under way fail with MaybeRan. With a deadline it is asked
+  // first: its stop token is set, it answers the calls that it has and leaves; what is left of it then is killed.
+  void kill(std::chrono::milliseconds deadline = {}) const {
     check();
-    client_->kill(id_);
+    client_->kill(id_, deadline);
   }
 
   void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }

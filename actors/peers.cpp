@@ -155,8 +155,7 @@ void Peers::on_died(const ActorDeath& death) {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[death.actor];
     if (!peer.dead.empty() || death.incarnation < peer.incarnation) return;
-    std::string why = death.cause.empty() ? "unknown cause" : death.cause;
-    if (death.killed) why = "it was killed as asked";
+    const std::string why = death.cause.empty() ? "unknown cause" : death.cause;
     const std::string lines = death.last_lines.empty() ? "" : "\nits last lines:\n" + death.last_lines;
     end_sent(peer, "the actor died under the call of ", why + lines, done);
     if (peer.transport) peer.transport->close();
