@@ -76,7 +76,10 @@ void Head::on_watch(Origin from, std::uint64_t id, std::uint64_t request) {
     return emit(from, request, [&](Control::Builder control) {
       (void)wire::with_message<wire::ActorDied>(ended_.at(id), [&](auto died) { control.initReply().setDied(died); });
     });
-  if (it == actors_.end()) return fail(from, request, {Code::NotFound, "actor " + std::to_string(id) + " is gone"});
+  if (it == actors_.end())
+    return fail(from, request,
+                {Code::NotFound, "actor " + std::to_string(id) + " is gone: it was never spawned here, or more than " +
+                                     std::to_string(kMostEnded) + " actors have died since"});
   it->second.watchers.insert(from);
   done(from, request);
   if (it->second.started)

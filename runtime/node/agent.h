@@ -16,6 +16,7 @@
 
 #include "rt/runtime/net/transport.h"
 #include "rt/runtime/net/unix_socket.h"
+#include "rt/runtime/node/death_cause.h"
 #include "rt/runtime/node/fork_server_link.h"
 #include "rt/runtime/wire/control.capnp.h"
 
@@ -75,12 +76,6 @@ class Agent {
   void on_forked(wire::Forked::Reader forked);
   void on_exited(pid_t pid, int status);
   void on_fork_server_lost(const std::string& key, const Error& error);
-  struct Death {
-    std::string cause;
-    wire::DeathKind kind = wire::DeathKind::EXITED;
-    int exit_code = -1, signal = 0;
-    bool keeper_lost = false;
-  };
   Death death_of(const Worker& worker, int status);
   void report_death(const Worker& worker, const Death& death);
 

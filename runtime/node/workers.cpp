@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <cstring>
 #include <filesystem>
 
-#include "rt/runtime/base/byte_size.h"
 #include "rt/runtime/base/crash_point.h"
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/base/log_tail.h"
@@ -21,14 +19,6 @@ namespace rt {
 namespace {
 
 using wire::text;
-
-std::string cause_of(int status) {
-  if (WIFSIGNALED(status)) {
-    const char* name = ::sigabbrev_np(WTERMSIG(status));
-    return "signal " + std::to_string(WTERMSIG(status)) + " (SIG" + (name ? name : "?") + ")";
-  }
-  return "exit code " + std::to_string(WEXITSTATUS(status));
-}
 
 std::uint64_t size_of(const std::string& file) {
   std::error_code missing;
@@ -130,24 +120,16 @@ void Agent::on_exited(pid_t pid, int status) {
   report_death(worker, death_of(worker, status));
 }
 
-// A SIGKILL has a reason that the status doesn't tell: ours, the kernel's for want of memory, or anybody's.
-Agent::Death Agent::death_of(const Worker& worker, int status) {
-  Death death{.cause = cause_of(status),
-              .kind = WIFSIGNALED(status) ? wire::DeathKind::SIGNALLED : wire::DeathKind::EXITED,
-              .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-              .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-  if (death.signal != SIGKILL) return death;
-  const std::uint64_t before = std::exchange(oom_kills_, options_.oom_kills());
-  if (worker.memory_used > 0) {
-    death.kind = wire::DeathKind::OUT_OF_MEMORY;
-    death.cause =
-        "out of memory: it used " + byte_size(worker.memory_used) + ", its limit is " + byte_size(worker.memory_limit);
-  } else if (!worker.kill_asked && oom_kills_ > before) {
-    death.kind = wire::DeathKind::OUT_OF_MEMORY;
-    death.cause = "out of memory: the kernel killed it, as this node's " + byte_size(options_.memory) +
-                  " were used up; reserve with `memory` what an actor needs, so that fewer run here at once";
-  }
-  return death;
+Death Agent::death_of(const Worker& worker, int status) {
+  const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  const std::uint64_t before = oom_kills_;
+  if (is_killed) oom_kills_ = options_.oom_kills();
+  return death_cause({.status = status,
+                      .kill_asked = worker.kill_asked,
+                      .memory_used = worker.memory_used,
+                      .memory_limit = worker.memory_limit,
+                      .kernel_ran_out = oom_kills_ > before,
+                      .node_memory = options_.memory});
 }
 
 // Its children have no keeper left: they have fallen to this process, are killed as well, and each is told.
