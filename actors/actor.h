@@ -35,7 +35,6 @@ class Actor {
   }
 
   ActorId id() const { return id_; }
-  detail::Client* client() const { return client_; }  // inside the library
   explicit operator bool() const { return client_ != nullptr; }
 
   // Ends the actor and all processes below it, at once; calls under way fail with MaybeRan. With a deadline it is asked
@@ -43,6 +42,12 @@ class Actor {
   void kill(std::chrono::milliseconds deadline = {}) const {
     check();
     client_->kill(id_, deadline);
+  }
+
+  // Inside the library: this process's connection. Throws where the handle names no actor.
+  detail::Client& client() const {
+    check();
+    return *client_;
   }
 
   void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }

@@ -14,7 +14,7 @@
 // their parent, as all actors do. Decisions: runtime/head/supervisor_state.h.
 
 #include "rt/actors/spawner.h"
-#include "rt/runtime/head/supervisor_state.h"
+#include "rt/runtime/head/strategy.h"
 
 namespace rt {
 

@@ -25,12 +25,10 @@ struct Watch::State {
   }
 };
 
-Watch::Watch(detail::Client* client, ActorId actor, std::function<void(const ActorDeath&)> handler)
+Watch::Watch(detail::Client& client, ActorId actor, std::function<void(const ActorDeath&)> handler)
     : state_(std::make_shared<State>()) {
-  if (!client)
-    throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
   state_->handler = std::move(handler);
-  watcher_ = client->watch(actor, [state = state_](const Result<ActorDeath>& notice) { state->take(notice); });
+  watcher_ = client.watch(actor, [state = state_](const Result<ActorDeath>& notice) { state->take(notice); });
 }
 
 Watch::Watch(Watch&&) noexcept = default;

@@ -21,7 +21,7 @@ namespace rt {
 
 class Watch {
  public:
-  Watch(detail::Client* client, ActorId actor, std::function<void(const ActorDeath&)> handler);
+  Watch(detail::Client& client, ActorId actor, std::function<void(const ActorDeath&)> handler);
   Watch(Watch&&) noexcept;
   Watch& operator=(Watch&&) noexcept;
   ~Watch();

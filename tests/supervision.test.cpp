@@ -13,6 +13,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 // --- kill and leave ----------------------------------------------------------------------------------------------
 
@@ -172,6 +173,34 @@ TEST_F(Supervision, RestForOneRestartsThoseThatWereSpawnedLater) {
   std::vector<std::uint32_t> incarnations;
   for (const auto& actor : all) incarnations.push_back(actor.call<&Worker::facts>().result(kLimit)->incarnation);
   EXPECT_THAT(incarnations, ElementsAre(1, 2, 2));
+}
+
+TEST_F(Supervision, OneForAllRestartsTheWholeFamily) {
+  Supervisor family = cluster->supervise({.strategy = Strategy::OneForAll});
+  std::vector<Actor<Worker>> all;
+  std::vector<Watch> watches;
+  for (const char* name : {"a", "b", "c"}) {
+    all.push_back(family.spawn<Worker>({.name = name}, diary(), std::string()));
+    all.back().call<&Worker::pid>().get();
+    watches.push_back(rt::watch(all.back()));
+  }
+  all[1].call<&Worker::crash>(1);
+  for (Watch& watch : watches) EXPECT_TRUE(next(watch).will_restart);
+  for (const auto& actor : all) EXPECT_EQ(actor.call<&Worker::facts>().result(kLimit)->incarnation, 2u);
+  EXPECT_THAT(lines(), UnorderedElementsAre("a begins", "b begins", "c begins", "c is destroyed", "a is destroyed",
+                                            "a begins", "b begins", "c begins"))
+      << "b crashed, and the others were asked to stop";
+}
+
+TEST_F(Supervision, AnActorMaySuperviseItsOwnChildren) {
+  const auto parent = spawn({.name = "parent"});
+  const auto child = parent.call<&Worker::supervise_child>("child").get();
+  Watch watch = rt::watch(child);
+  child.call<&Worker::crash>(1);
+  EXPECT_TRUE(next(watch).will_restart);
+  EXPECT_EQ(child.call<&Worker::facts>().result(kLimit)->incarnation, 2u);
+  parent.kill();
+  EXPECT_EQ(next(watch).kind, DeathKind::ParentEnded);
 }
 
 TEST_F(Supervision, ASupervisorThatGivesUpEndsItsChildren) {

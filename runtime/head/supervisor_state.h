@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "rt/runtime/head/strategy.h"
+
 namespace rt {
 
 using HeadTime = std::chrono::milliseconds;  // since the head's term began; never goes back
@@ -24,8 +26,6 @@ struct RestartPolicy {
   HeadTime window{0};  // 0: for life
   HeadTime delay{100}, max_delay{30'000};
 };
-
-enum class Strategy { OneForOne, OneForAll, RestForOne };
 
 class SupervisorState {
  public:

@@ -98,6 +98,9 @@ class Worker {
   rt::Actor<Worker> spawn_child(std::string name, bool detached) {
     return rt::self().spawn<Worker>({.name = name, .detached = detached}, std::string(diary_), std::string());
   }
+  rt::Actor<Worker> supervise_child(std::string name) {
+    return rt::self().supervise({}).spawn<Worker>({.name = name}, std::string(diary_), std::string());
+  }
   void kill_other(rt::Actor<Worker> other) { other.kill(); }
   std::string death_of(rt::Actor<Worker> other) { return rt::watch(other).next().get().cause; }
 
