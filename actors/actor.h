@@ -20,6 +20,39 @@ class Actor {
   // counter.call<&Counter::add>(5): runs in the actor, in the order in which this process called it.
   template <auto M, class... Args>
   auto call(Args&&... args) const {
+    return Future<typename detail::Method<M>::Traits::Result>(
+        client().call(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes()));
+  }
+
+  // One way: nothing comes back, not even that it ran. Code::NotSent where the actor is known to be dead.
+  template <auto M, class... Args>
+  Status send(Args&&... args) const {
+    return client().send(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes());
+  }
+
+  ActorId id() const { return id_; }
+  explicit operator bool() const { return client_ != nullptr; }
+
+  // Ends the actor and all processes below it, at once; calls under way fail with MaybeRan. With a deadline it is asked
+  // first: its stop token is set, the method under way returns and is answered, and it leaves; what is left of it then
+  // is killed. Calls that it hadn't begun fail. One that hasn't started yet is killed at once.
+  void kill(std::chrono::milliseconds deadline = {}) const { client().kill(id_, deadline); }
+
+  void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }
+  static Actor rt_decode(Decoder& from) {
+    return {static_cast<detail::Client*>(from.context()), decode<ActorId>(from)};
+  }
+
+  // Inside the library: this process's connection. Throws where the handle names no actor.
+  detail::Client& client() const {
+    if (!client_)
+      throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
+    return *client_;
+  }
+
+ private:
+  template <auto M, class... Args>
+  static Encoder encoded(Args&&... args) {
     using Traits = typename detail::Method<M>::Traits;
     static_assert(std::is_base_of_v<typename Traits::Class, T>, "the method is of another class than the actor");
     static_assert(sizeof...(Args) == std::tuple_size_v<typename Traits::Arguments>,
@@ -27,38 +60,10 @@ class Actor {
     static_assert(std::is_constructible_v<typename Traits::Arguments, Args&&...>,
                   "an argument doesn't convert to what the method takes");
     (void)detail::Method<M>::registered;
-    check();
     const typename Traits::Arguments arguments(std::forward<Args>(args)...);
     Encoder to;
     encode(to, arguments);
-    return Future<typename Traits::Result>(client_->call(id_, detail::Method<M>::name, to.take()));
-  }
-
-  ActorId id() const { return id_; }
-  explicit operator bool() const { return client_ != nullptr; }
-
-  // Ends the actor and all processes below it, at once; calls under way fail with MaybeRan. With a deadline it is asked
-  // first: its stop token is set, it answers the calls that it has and leaves; what is left of it then is killed.
-  void kill(std::chrono::milliseconds deadline = {}) const {
-    check();
-    client_->kill(id_, deadline);
-  }
-
-  // Inside the library: this process's connection. Throws where the handle names no actor.
-  detail::Client& client() const {
-    check();
-    return *client_;
-  }
-
-  void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }
-  static Actor rt_decode(Decoder& from) {
-    return {static_cast<detail::Client*>(from.context()), decode<ActorId>(from)};
-  }
-
- private:
-  void check() const {
-    if (!client_)
-      throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
+    return to;
   }
 
   detail::Client* client_ = nullptr;  // the process's own, which outlives its handles' use

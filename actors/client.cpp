@@ -83,8 +83,11 @@ class ClientOfAgent final : public Client {
         nullptr);
   }
 
-  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string arguments) override {
-    return peers_.call(actor, method, std::move(arguments));
+  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments) override {
+    return peers_.call(actor, method, arguments);
+  }
+  Status send(ActorId actor, wire::MethodName method, std::string_view arguments) override {
+    return peers_.send(actor, method, arguments);
   }
 
   Result<ActorId> lookup(const std::string& name, const std::string& name_space) override {

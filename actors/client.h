@@ -115,7 +115,8 @@ class Client {
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
   virtual void kill(ActorId actor, std::chrono::milliseconds deadline = {}) = 0;  // 0: at once
-  virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string arguments) = 0;
+  virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;
+  virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;  // one way
   virtual Result<ActorId> lookup(const std::string& name, const std::string& name_space) = 0;
   virtual Result<std::vector<ActorFacts>> list(const std::string& name_space) = 0;
   virtual std::uint64_t supervise(const SupervisorOptions& options) = 0;  // its number, for SpawnRequest::supervisor

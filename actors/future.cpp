@@ -1,7 +1,7 @@
 #include "rt/actors/future.h"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
+#include <thread>
 
 #include "rt/runtime/net/ring_poller.h"
 
@@ -16,60 +16,123 @@ TimePoint after(std::chrono::milliseconds limit) {
   return limit < kNever - now ? now + limit : kNever;
 }
 
+// A thread that waits, on its own stack.
+struct WaitingThread : CallState::Listener {
+  explicit WaitingThread(RingPoller& of) : poller(of) {
+    fire = [](Listener& self) {
+      auto& thread = static_cast<WaitingThread&>(self);
+      thread.poller.complete(thread.waiter);
+    };
+  }
+  RingPoller& poller;
+  Waiter waiter;
+};
+
+// Runs on the I/O thread, and has the rings read until then.
+struct Continuation : CallState::Listener {
+  Continuation(RingPoller& of, std::function<void()> to_run) : poller(of), run(std::move(to_run)) {
+    fire = [](Listener& self) {
+      const std::unique_ptr<Continuation> own(&static_cast<Continuation&>(self));
+      own->poller.neglect();
+      if (own->poller.io().stopped())
+        own->run();  // the process is leaving the cluster; there is no other thread any more
+      else
+        boost::asio::post(own->poller.io(), std::move(own->run));
+    };
+  }
+  RingPoller& poller;
+  std::function<void()> run;
+};
+
 }  // namespace
 
-void CallState::complete(Result<std::string> result) {
-  std::vector<std::function<void()>> continuations;
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_complete_) return;
-    value_ = std::move(result);
-    is_complete_.store(true, std::memory_order_release);
-    continuations.swap(continuations_);
-    for (Waiter* waiter : waiters_) poller_.complete(*waiter);
-    waiters_.clear();
+void CallState::complete(std::string_view result) {
+  if (!claim()) return;
+  value_.append(result.data(), result.size());
+  fire();
+}
+
+void CallState::fail(Error error) {
+  if (!claim()) return;
+  error_ = std::move(error);
+  fire();
+}
+
+void CallState::fire() {
+  std::uintptr_t head = listeners_.load(std::memory_order_relaxed);
+  while ((head & kLocked) || !listeners_.compare_exchange_weak(head, kComplete, std::memory_order_acq_rel)) {
+    if (head & kLocked) std::this_thread::yield();
+    head = listeners_.load(std::memory_order_relaxed);
   }
-  for (auto& run : continuations) {
-    if (poller_.io().stopped())
-      run();  // the process is leaving the cluster; there is no other thread any more
-    else
-      boost::asio::post(poller_.io(), std::move(run));
+  Listener* in_order = nullptr;
+  for (auto* listener = reinterpret_cast<Listener*>(head); listener;) {
+    Listener* const next = std::exchange(listener->next, in_order);
+    in_order = std::exchange(listener, next);
+  }
+  while (in_order) {
+    Listener* const listener = std::exchange(in_order, in_order->next);
+    listener->fire(*listener);
   }
 }
 
-const Result<std::string>& CallState::wait() {
-  wait_until(kNever);
-  return *value_;
+bool CallState::listen(Listener& listener) {
+  std::uintptr_t head = listeners_.load(std::memory_order_acquire);
+  while (head != kComplete) {
+    if (head & kLocked) {
+      std::this_thread::yield();
+      head = listeners_.load(std::memory_order_acquire);
+      continue;
+    }
+    listener.next = reinterpret_cast<Listener*>(head);
+    if (listeners_.compare_exchange_weak(head, reinterpret_cast<std::uintptr_t>(&listener), std::memory_order_acq_rel))
+      return true;
+  }
+  return false;
+}
+
+bool CallState::forget(Listener& listener) {
+  std::uintptr_t head = listeners_.load(std::memory_order_acquire);
+  while ((head & kLocked) ||
+         (head != kComplete && !listeners_.compare_exchange_weak(head, head | kLocked, std::memory_order_acq_rel))) {
+    if (head & kLocked) std::this_thread::yield();
+    head = listeners_.load(std::memory_order_acquire);
+  }
+  if (head == kComplete) return false;
+  auto* first = reinterpret_cast<Listener*>(head);
+  Listener** link = &first;
+  while (*link && *link != &listener) link = &(*link)->next;
+  const bool found = *link != nullptr;
+  if (found) *link = listener.next;
+  listeners_.store(reinterpret_cast<std::uintptr_t>(first), std::memory_order_release);
+  return found;
+}
+
+void CallState::wait() {
+  if (!is_complete()) wait_until(kNever);
 }
 
 bool CallState::wait_for(std::chrono::milliseconds limit) {
-  if (is_complete_.load(std::memory_order_acquire)) return true;
+  if (is_complete()) return true;
+  if (limit.count() <= 0) poller_.look();
   return wait_until(after(limit));
 }
 
 bool CallState::wait_until(TimePoint until) {
-  if (is_complete_.load(std::memory_order_acquire)) return true;
-  Waiter waiter;
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_complete_) return true;
-    waiters_.push_back(&waiter);
-  }
-  poller_.wait(waiter, until);
-  const std::lock_guard lock(mutex_);  // whoever completes it has let go of the waiter
-  std::erase(waiters_, &waiter);
-  return is_complete_;
+  WaitingThread thread(poller_);
+  if (!listen(thread)) return true;
+  if (poller_.wait(thread.waiter, until)) return true;
+  if (forget(thread)) return false;
+  while (!thread.waiter.is_done()) std::this_thread::yield();  // whoever completes it has let go of this stack
+  return true;
 }
 
 void CallState::then(std::function<void()> continuation) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!is_complete_) {
-      continuations_.push_back(std::move(continuation));
-      return;
-    }
-  }
-  continuation();
+  if (is_complete()) return continuation();
+  poller_.attend();
+  auto listener = std::make_unique<Continuation>(poller_, std::move(continuation));
+  if (listen(*listener)) return (void)listener.release();
+  poller_.neglect();
+  listener->run();
 }
 
 }  // namespace rt::detail

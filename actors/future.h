@@ -9,42 +9,64 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "rt/runtime/base/bytes.h"
 #include "rt/runtime/base/result.h"
 #include "rt/runtime/wire/codec.h"
 
 namespace rt {
 
 class RingPoller;
-class Waiter;
 
 namespace detail {
 
-// The encoded result of one call; completed once. Who waits for it reads the process's rings itself.
+// The encoded result of one call; completed once, a second time changes nothing. Who waits for it reads the process's
+// rings itself.
 class CallState {
  public:
+  // Something that is to happen when the call is complete. `fire` is its last use: it may be gone afterwards.
+  struct Listener {
+    Listener* next = nullptr;
+    void (*fire)(Listener& self) = nullptr;
+  };
+
   explicit CallState(RingPoller& poller, void* context = nullptr) : poller_(poller), context_(context) {}
-  void complete(Result<std::string> result);
-  const Result<std::string>& wait();
+  CallState(const CallState&) = delete;
+  CallState& operator=(const CallState&) = delete;
+
+  void complete(std::string_view result);
+  void fail(Error error);
+
+  bool is_complete() const { return listeners_.load(std::memory_order_acquire) == kComplete; }
+  void wait();
   bool wait_for(std::chrono::milliseconds limit);  // is it complete?
   void then(std::function<void()> continuation);   // at once where it is complete
-  const Result<std::string>& value() const { return *value_; }
+  bool listen(Listener& listener);                 // false: it is complete, and the listener isn't fired
+  bool forget(Listener& listener);                 // false: it is being fired, or was
+
+  // Of a complete one.
+  bool has_failed() const { return error_.has_value(); }
+  const Error& error() const { return *error_; }
+  std::string_view bytes() const { return value_.view(); }
+  Result<std::string> value() const { return error_ ? Result<std::string>(*error_) : std::string(bytes()); }
   void* context() const { return context_; }
+  RingPoller& poller() const { return poller_; }
 
  private:
+  // The head of the listeners' list; or kComplete. Its lowest bit is a lock: somebody unlinks one.
+  static constexpr std::uintptr_t kComplete = 2, kLocked = 1;
   bool wait_until(std::chrono::steady_clock::time_point until);
+  bool claim() { return !is_claimed_.exchange(true, std::memory_order_acq_rel); }
+  void fire();
 
   RingPoller& poller_;
   void* const context_;
-  std::atomic<bool> is_complete_{false};
-  std::mutex mutex_;  // guards all below; what is complete changes no more
-  std::optional<Result<std::string>> value_;
-  std::vector<Waiter*> waiters_;
-  std::vector<std::function<void()>> continuations_;
+  std::atomic<bool> is_claimed_{false};
+  std::atomic<std::uintptr_t> listeners_{0};
+  Bytes value_;
+  std::optional<Error> error_;
 };
 
 }  // namespace detail
@@ -55,36 +77,42 @@ class Future {
   explicit Future(std::shared_ptr<detail::CallState> state) : state_(std::move(state)) {}
 
   // Waits. Throws rt::Exception: Failed (the method threw), MaybeRan or NotSent (its actor died), Corrupt.
-  R get() const { return result().get(); }
+  R get() const {
+    state_->wait();
+    if (state_->has_failed()) throw Exception(state_->error());
+    return decoded();
+  }
   Result<R> result() const {
     state_->wait();
-    return decoded();
+    return settled();
   }
 
   // Code::Deadline when the result isn't there in time; the call goes on.
   Result<R> result(std::chrono::milliseconds limit) const {
     if (!state_->wait_for(limit))
       return Error{Code::Deadline, "no result within " + std::to_string(limit.count()) + " ms"};
-    return decoded();
+    return settled();
   }
 
   bool ready() const { return state_->wait_for(std::chrono::milliseconds(0)); }
 
   void then(std::function<void(Result<R>)> use) const {
-    state_->then([state = state_, use = std::move(use)] { use(Future(state).decoded()); });
+    state_->then([state = state_, use = std::move(use)] { use(Future(state).settled()); });
   }
 
  private:
-  Result<R> decoded() const {
-    const Result<std::string>& bytes = state_->value();
-    if (!bytes) return bytes.error();
+  R decoded() const {
+    if constexpr (std::is_same_v<R, Unit>) {
+      return Unit{};
+    } else {
+      Decoder from(state_->bytes(), state_->context());
+      return decode<R>(from);
+    }
+  }
+  Result<R> settled() const {
+    if (state_->has_failed()) return state_->error();
     try {
-      if constexpr (std::is_same_v<R, Unit>)
-        return Unit{};
-      else {
-        Decoder from(*bytes, state_->context());
-        return decode<R>(from);
-      }
+      return decoded();
     } catch (const Exception& e) {
       return e.error();
     }

@@ -34,7 +34,7 @@ TEST_F(FutureTest, WaitsForItsValueAndKeepsIt) {
 }
 
 TEST_F(FutureTest, TellsWhatWentWrong) {
-  state->complete(Error{Code::MaybeRan, "the actor died"});
+  state->fail(Error{Code::MaybeRan, "the actor died"});
   EXPECT_EQ(future.result().error(), (Error{Code::MaybeRan, "the actor died"}));
   try {
     future.get();
@@ -47,7 +47,7 @@ TEST_F(FutureTest, TellsWhatWentWrong) {
 
 TEST_F(FutureTest, IsCompletedOnce) {
   state->complete(encoded(1));
-  state->complete(Error{Code::MaybeRan, "too late"});
+  state->fail(Error{Code::MaybeRan, "too late"});
   EXPECT_EQ(future.get(), 1);
 }
 

@@ -36,42 +36,61 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
   if (frame.type != FrameType::Call || frame.body.size() < sizeof header) return caller->close();
   std::memcpy(&header, frame.body.data(), sizeof header);
   // An older incarnation's call is refused, never run.
-  if (header.actor != actor_ || header.incarnation != incarnation_ || header.size != frame.body.size() - sizeof header)
-    return caller->close();
-  Letter letter{caller, header, std::string(frame.body.substr(sizeof header))};
+  if (frame.route != actor_ || header.incarnation != incarnation_) return caller->close();
+  Letter letter{caller, header, Bytes(frame.body.substr(sizeof header))};
   if (take_urgent_ && take_urgent_(letter)) return;
+  if (taker_ == RingPoller::this_thread() && waiting_.load(std::memory_order_relaxed) == 0) {
+    taker_ = nullptr;
+    current_ = std::move(letter);
+    poller_.complete(arrived_);
+    return poller_.stop_polling();
+  }
   if (keep(letter)) return;
   const std::string why = "the actor's queue is full: " + std::to_string(limits_.max_letters) + " calls or " +
                           std::to_string(limits_.max_bytes) + " bytes are waiting";
   header.outcome = wire::Outcome::Full;
-  header.size = why.size();
   if (header.sequence != 0)
-    (void)caller->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, why);
+    (void)caller->send(FrameType::Reply, actor_, {reinterpret_cast<const char*>(&header), sizeof header}, why);
 }
 
 bool Mailbox::keep(Letter& letter) {
-  const std::lock_guard lock(mutex_);
-  const bool fits = letters_.size() < limits_.max_letters && bytes_ + letter.arguments.size() <= limits_.max_bytes;
-  if (!fits && !letters_.empty()) return false;
-  bytes_ += letter.arguments.size();
-  letters_.push_back(std::move(letter));
-  if (std::exchange(is_awaited_, false)) poller_.complete(arrived_);
+  {
+    const std::lock_guard lock(mutex_);
+    const bool fits = letters_.size() < limits_.max_letters && bytes_ + letter.arguments.size() <= limits_.max_bytes;
+    if (!fits && !letters_.empty()) return false;
+    bytes_ += letter.arguments.size();
+    letters_.push_back(std::move(letter));
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  if (is_awaited_.exchange(false, std::memory_order_seq_cst)) poller_.complete(arrived_);
   return true;
 }
 
-Mailbox::Letter Mailbox::take() {
-  std::unique_lock lock(mutex_);
-  while (letters_.empty()) {
-    is_awaited_ = true;
-    arrived_.reset();
-    lock.unlock();
-    poller_.wait(arrived_, TimePoint::max(), RingPoller::ComeBack);
-    lock.lock();
-  }
-  Letter letter = std::move(letters_.front());
+bool Mailbox::take_waiting() {
+  if (waiting_.load(std::memory_order_seq_cst) == 0) return false;
+  const std::lock_guard lock(mutex_);
+  current_ = std::move(letters_.front());
   letters_.pop_front();
-  bytes_ -= letter.arguments.size();
-  return letter;
+  bytes_ -= current_.arguments.size();
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+// Another thread may find it awaited just before it stops to wait: the next wait then ends early, and begins again.
+const Mailbox::Letter& Mailbox::take() {
+  while (!take_waiting()) {
+    arrived_.reset();
+    is_awaited_.store(true, std::memory_order_seq_cst);
+    bool was_handed_over = false;
+    if (waiting_.load(std::memory_order_seq_cst) == 0) {
+      taker_ = RingPoller::this_thread();
+      poller_.wait(arrived_, TimePoint::max());
+      was_handed_over = std::exchange(taker_, nullptr) == nullptr;
+    }
+    is_awaited_.store(false, std::memory_order_relaxed);
+    if (was_handed_over) break;
+  }
+  return current_;
 }
 
 }  // namespace rt::detail

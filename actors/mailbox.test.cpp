@@ -23,6 +23,7 @@ class Caller {
   explicit Caller(const std::string& address)
       : transport_(
             make_ring_transport(io_.io(), connect_unix_socket(address).get().release(), RingSide::Connecting).get()) {
+    io_.poller().attend();
     transport_->start({.on_frame =
                            [this](const Frame& frame) {
                              const std::lock_guard lock(mutex_);
@@ -43,11 +44,13 @@ class Caller {
 
   void call(std::uint64_t sequence, const std::string& arguments, std::uint64_t actor = kActor,
             std::uint32_t incarnation = kIncarnation) {
-    const wire::CallHeader header{
-        .actor = actor, .incarnation = incarnation, .sequence = sequence, .size = arguments.size()};
-    send(FrameType::Call, std::string(reinterpret_cast<const char*>(&header), sizeof header) + arguments);
+    const wire::CallHeader header{.sequence = sequence, .incarnation = incarnation};
+    send(FrameType::Call, std::string(reinterpret_cast<const char*>(&header), sizeof header) + arguments, actor);
   }
-  void send(FrameType type, const std::string& body) { ASSERT_TRUE(transport_->send(type, 0, body)); }
+  void send(FrameType type, const std::string& body, std::uint64_t actor = kActor) {
+    ASSERT_TRUE(transport_->send(type, actor, body));
+    transport_->alert();
+  }
   // The outcome and text of the next reply.
   std::pair<wire::Outcome, std::string> reply() {
     std::unique_lock lock(mutex_);
@@ -56,7 +59,6 @@ class Caller {
     if (!replies_.empty()) replies_.pop_front();
     wire::CallHeader header;
     std::memcpy(&header, body.data(), sizeof header);
-    EXPECT_EQ(header.size, body.size() - sizeof header);
     return {header.outcome, body.substr(sizeof header)};
   }
   bool was_closed() {
@@ -76,7 +78,7 @@ class Caller {
 
 class MailboxTest : public ::testing::Test {
  protected:
-  void open(Mailbox::Limits limits = {}, std::function<bool(Mailbox::Letter&)> urgent = nullptr) {
+  void open(Mailbox::Limits limits = {}, std::function<bool(const Mailbox::Letter&)> urgent = nullptr) {
     mailbox = std::make_unique<Mailbox>(io->io(), kActor, kIncarnation, limits);
     mailbox->set_urgent(std::move(urgent));
     const Status opened = mailbox->open(address);
@@ -103,15 +105,13 @@ TEST_F(MailboxTest, HandsOutEachCallersCallsInOrderWithTheWayBack) {
   two.call(9, "two");
   std::vector<std::uint64_t> of_one;
   for (int i = 0; i < 4; ++i) {
-    const Mailbox::Letter letter = mailbox->take();
-    if (letter.arguments == "one")
+    const Mailbox::Letter& letter = mailbox->take();
+    if (letter.arguments.view() == "one")
       of_one.push_back(letter.header.sequence);
     else
-      EXPECT_EQ(letter.arguments, "two");
-    wire::CallHeader header = letter.header;
-    header.size = 4;
-    ASSERT_TRUE(
-        letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, "back"));
+      EXPECT_EQ(letter.arguments.view(), "two");
+    ASSERT_TRUE(letter.from->send(FrameType::Reply, kActor,
+                                  {reinterpret_cast<const char*>(&letter.header), sizeof letter.header}, "back"));
   }
   EXPECT_EQ(of_one, (std::vector<std::uint64_t>{1, 2, 3}));
   EXPECT_EQ(two.reply(), (std::pair{wire::Outcome::Returned, std::string("back")}));
@@ -142,11 +142,10 @@ TEST_F(MailboxTest, BoundsTheBytesThatWaitButTakesOneLetterOfAnySize) {
 }
 
 TEST_F(MailboxTest, RunsUrgentCallsWhileOthersWait) {
-  open({}, [](Mailbox::Letter& letter) {
-    if (letter.arguments != "urgent") return false;
-    wire::CallHeader header = letter.header;
-    header.size = 0;
-    return bool(letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}));
+  open({}, [](const Mailbox::Letter& letter) {
+    if (letter.arguments.view() != "urgent") return false;
+    return bool(letter.from->send(FrameType::Reply, kActor,
+                                  {reinterpret_cast<const char*>(&letter.header), sizeof letter.header}));
   });
   Caller caller(address);
   caller.call(1, "waits");

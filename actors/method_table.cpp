@@ -24,8 +24,8 @@ bool register_class(std::string_view name, Construct construct) {
   return tables().classes.emplace(name, construct).second;
 }
 
-bool register_method(wire::MethodName name, Invoke invoke, bool urgent) {
-  return tables().methods.emplace(name.hash, MethodEntry{invoke, urgent}).second;
+bool register_method(wire::MethodName name, Invoke invoke) {
+  return tables().methods.emplace(name.hash, MethodEntry{invoke, name.is_urgent}).second;
 }
 
 Construct find_class(std::string_view name) {

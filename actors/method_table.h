@@ -18,8 +18,7 @@ using Construct = AnyObject (*)(Decoder& arguments);
 using Invoke = void (*)(void* object, Decoder& arguments, Encoder& result);
 
 bool register_class(std::string_view name, Construct construct);
-// `urgent`: runs on the worker's control thread at once, also while another method runs.
-bool register_method(wire::MethodName name, Invoke invoke, bool urgent = false);
+bool register_method(wire::MethodName name, Invoke invoke);
 
 Construct find_class(std::string_view name);  // null where this program has none
 

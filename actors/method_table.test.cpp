@@ -61,7 +61,7 @@ TEST(MethodTable, HasNothingForNamesThatNobodyRegistered) {
 TEST(MethodTable, KeepsTheFirstOfAName) {
   const Invoke first = [](void*, Decoder&, Encoder&) {};
   const Invoke second = [](void*, Decoder&, Encoder& to) { encode(to, 1); };
-  EXPECT_TRUE(register_method("twice", first, true));
+  EXPECT_TRUE(register_method({"twice", /*urgent=*/true}, first));
   EXPECT_FALSE(register_method("twice", second));
   EXPECT_EQ(find_method(wire::method_hash("twice")).invoke, first);
   EXPECT_TRUE(find_method(wire::method_hash("twice")).urgent);

@@ -1,5 +1,6 @@
 #include "rt/actors/peers.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "rt/runtime/net/ring_poller.h"
@@ -10,21 +11,16 @@
 namespace rt::detail {
 namespace {
 
-Result<std::string> result_of(const wire::CallHeader& header, std::string_view body, std::string_view name) {
-  const std::string method(header.outcome == wire::Outcome::Returned ? "" : name);
-  const std::string text(body);
-  if (header.size != body.size())
-    return Error{Code::Corrupt, "the reply to " + std::string(name) + " has " + std::to_string(body.size()) +
-                                    " bytes, its header says " + std::to_string(header.size)};
-  switch (header.outcome) {
-    case wire::Outcome::Returned: return text;
-    case wire::Outcome::Threw: return Error{Code::Failed, text};
+Error error_of(wire::Outcome outcome, std::string_view body, std::string_view method) {
+  switch (outcome) {
+    case wire::Outcome::Returned: break;
+    case wire::Outcome::Threw: return {Code::Failed, std::string(body)};
     case wire::Outcome::UnknownMethod:
-      return Error{Code::NotFound, "the actor's program has no method " + method + "; was it built again?"};
-    case wire::Outcome::Full: return Error{Code::Unavailable, text};
+      return {Code::NotFound, "the actor's program has no method " + std::string(method) + "; was it built again?"};
+    case wire::Outcome::Full: return {Code::Unavailable, std::string(body)};
   }
-  return Error{Code::Corrupt, "the reply to " + method + " has the unknown outcome " +
-                                  std::to_string(static_cast<std::uint32_t>(header.outcome))};
+  return {Code::Corrupt, "the reply to " + std::string(method) + " has the unknown outcome " +
+                             std::to_string(static_cast<std::uint32_t>(outcome))};
 }
 
 }  // namespace
@@ -37,8 +33,18 @@ void Peers::expect(ActorId actor) {
   peers_[actor];
 }
 
-std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string arguments) {
+std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string_view arguments) {
   auto state = std::make_shared<CallState>(poller_, context_);
+  if (const Status sent = submit(actor, method, state, arguments); !sent) state->fail(sent.error());
+  return state;
+}
+
+Status Peers::send(ActorId actor, wire::MethodName method, std::string_view arguments) {
+  return submit(actor, method, nullptr, arguments);
+}
+
+// An error: it wasn't sent, and never will be.
+Status Peers::submit(ActorId actor, wire::MethodName method, const StatePtr& state, std::string_view arguments) {
   Completions done;
   bool is_new = false;
   {
@@ -46,52 +52,58 @@ std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, s
     const auto [it, inserted] = peers_.try_emplace(actor);
     is_new = inserted;
     Peer& peer = it->second;
-    if (!peer.dead.empty()) {
-      done.emplace_back(state, Error{Code::NotSent, "the actor is dead: " + peer.dead});
-    } else {
-      Sent call{method, state};
-      if (!peer.transport || !peer.queued.empty() || !send(actor, peer, call, arguments)) {
-        peer.queued.push_back({std::move(call), std::move(arguments)});
-        flush(actor, peer, done);
-      }
+    if (!peer.dead.empty()) return Error{Code::NotSent, "the actor is dead: " + peer.dead};
+    if (peer.connection && peer.queued.empty()) {
+      const Status sent = transmit(actor, peer, method, state, arguments);
+      if (sent || sent.error().code != Code::NotSent) return sent;
     }
+    peer.queued.push_back({method, state, std::string(arguments)});
+    flush(actor, peer, done);
   }
   if (is_new) watch_(actor);
   complete(done);
-  return state;
+  return Unit{};
 }
 
 // Under the lock. What can't be sent because the actor just died stays, and waits for the news of it.
 void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
   while (peer.started && !peer.queued.empty()) {
-    Call& next = peer.queued.front();
-    Status sent = peer.transport ? Status(Unit{}) : connect(actor, peer);
-    if (sent) sent = send(actor, peer, next.call, next.arguments);
+    Waiting& next = peer.queued.front();
+    Status sent = peer.connection ? Status(Unit{}) : connect(peer);
+    if (sent) sent = transmit(actor, peer, next.method, next.state, next.arguments);
     if (!sent && sent.error().code == Code::NotSent) return;
-    if (!sent) done.emplace_back(next.call.state, sent.error());
+    if (!sent && next.state) done.emplace_back(next.state, sent.error());
     peer.queued.pop_front();
   }
 }
 
-Status Peers::send(ActorId actor, Peer& peer, const Sent& call, std::string_view arguments) {
-  const wire::CallHeader header{.actor = actor,
-                                .incarnation = peer.incarnation,
-                                .sequence = peer.first_sent + peer.sent.size(),
-                                .method = call.method.hash,
-                                .size = arguments.size()};
-  RT_CHECK(
-      peer.transport->send(FrameType::Call, 0, {reinterpret_cast<const char*>(&header), sizeof header}, arguments));
-  peer.sent.push_back(call);
+// NotSent where the connection has closed.
+Status Peers::transmit(ActorId actor, Peer& peer, wire::MethodName method, const StatePtr& state,
+                       std::string_view arguments) {
+  Connection& connection = *peer.connection;
+  if (!connection.transport) return Error{Code::NotSent, "the connection is closed"};
+  const wire::CallHeader header{.method = method.hash,
+                                .sequence = state ? connection.first_sent + connection.sent.size() : 0,
+                                .incarnation = peer.incarnation};
+  RT_CHECK(connection.transport->send(FrameType::Call, actor, {reinterpret_cast<const char*>(&header), sizeof header},
+                                      arguments));
+  if (method.is_urgent) connection.transport->alert();
+  if (state) connection.sent.push_back({actor, peer.incarnation, method, state});
   return Unit{};
 }
 
-Status Peers::connect(ActorId actor, Peer& peer) {
+Status Peers::connect(Peer& peer) {
+  std::weak_ptr<Connection>& known = connections_[peer.address];
+  if ((peer.connection = known.lock())) return Unit{};
   RT_TRY(socket, connect_unix_socket(peer.address));
   RT_TRY(transport, make_ring_transport(io_, socket.release(), RingSide::Connecting));
-  transport->start({.on_frame = [this, actor](const Frame& frame) { on_reply(actor, frame); },
-                    .on_close = [this, actor, incarnation = peer.incarnation](
-                                    const Error& error) { on_closed(actor, incarnation, error); }});
-  peer.transport = std::move(transport);
+  const auto connection = std::make_shared<Connection>();
+  connection->address = peer.address;
+  connection->transport = transport;
+  transport->start({.on_frame = [this, connection](const Frame& frame) { on_reply(*connection, frame); },
+                    .on_close = [this, connection](const Error& error) { on_closed(connection, error); }});
+  known = connection;
+  peer.connection = connection;
   return Unit{};
 }
 
@@ -104,49 +116,69 @@ void Peers::on_started(ActorId actor, std::uint32_t incarnation, const std::stri
     peer.started = true;
     peer.incarnation = incarnation;
     peer.address = address;
+    peer.connection = nullptr;
     flush(actor, peer, done);
   }
   complete(done);
 }
 
-void Peers::on_reply(ActorId actor, const Frame& frame) {
+void Peers::on_reply(Connection& connection, const Frame& frame) {
   wire::CallHeader header;
   if (frame.type != FrameType::Reply || frame.body.size() < sizeof header) return;
   std::memcpy(&header, frame.body.data(), sizeof header);
-  Completions done;
+  const std::string_view body = frame.body.substr(sizeof header);
+  StatePtr state;
+  std::string_view method;
   {
     const std::lock_guard lock(mutex_);
-    Peer& peer = peers_[actor];
-    if (header.sequence - peer.first_sent >= peer.sent.size()) return;
-    Sent& call = peer.sent[header.sequence - peer.first_sent];
+    if (header.sequence - connection.first_sent >= connection.sent.size()) return;
+    Sent& call = connection.sent[header.sequence - connection.first_sent];
     if (!call.state) return;
-    done.emplace_back(std::move(call.state), result_of(header, frame.body.substr(sizeof header), call.method.text));
-    for (; !peer.sent.empty() && !peer.sent.front().state; ++peer.first_sent) peer.sent.pop_front();
+    state = std::move(call.state);
+    method = call.method.text;
+    drop_answered(connection);
   }
-  complete(done);
+  if (header.outcome == wire::Outcome::Returned)
+    state->complete(body);
+  else
+    state->fail(error_of(header.outcome, body, method));
 }
 
-// What was under way is completed by the death notice that follows: a worker closes a connection only by dying. One
-// that sent what is no frame may live on, and no notice would come.
-void Peers::on_closed(ActorId actor, std::uint32_t incarnation, const Error& error) {
+void Peers::drop_answered(Connection& connection) {
+  for (; !connection.sent.empty() && !connection.sent.front().state; ++connection.first_sent)
+    connection.sent.pop_front();
+}
+
+// What was under way is ended by the death notice: a worker closes a connection only by dying. One that sent what is no
+// frame may live on, and no notice would come.
+void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error& error) {
   Completions done;
   {
     const std::lock_guard lock(mutex_);
-    Peer& peer = peers_[actor];
-    if (peer.incarnation != incarnation) return;
-    peer.transport = nullptr;
-    if (error.code == Code::Corrupt)
-      end_sent(peer, "the connection was closed under the call of ", error.message, done);
+    connection->transport = nullptr;
+    if (error.code == Code::Corrupt) {
+      for (auto& [actor, peer] : peers_)
+        if (peer.connection == connection) peer.connection = nullptr;
+      for (Sent& call : std::exchange(connection->sent, {}))
+        if (call.state)
+          done.emplace_back(std::move(call.state),
+                            Error{Code::MaybeRan, "the connection was closed under the call of " +
+                                                      std::string(call.method.text) + ": " + error.message});
+    }
+    for (const Verdict& verdict : std::exchange(connection->verdicts, {})) end_sent(*connection, verdict, done);
+    const auto known = connections_.find(connection->address);
+    if (known != connections_.end() && known->second.lock() == connection) connections_.erase(known);
   }
   complete(done);
 }
 
-void Peers::end_sent(Peer& peer, const std::string& what, const std::string& why, Completions& done) {
-  peer.first_sent += peer.sent.size();
-  for (Sent& call : std::exchange(peer.sent, {}))
-    if (call.state)
+void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions& done) {
+  for (Sent& call : connection.sent)
+    if (call.state && call.actor == verdict.actor && call.incarnation <= verdict.incarnation)
       done.emplace_back(std::move(call.state),
-                        Error{Code::MaybeRan, what + std::string(call.method.text) + ": " + why});
+                        Error{Code::MaybeRan, "the actor died under the call of " + std::string(call.method.text) +
+                                                  ": " + verdict.why});
+  drop_answered(connection);
 }
 
 void Peers::on_died(const ActorDeath& death) {
@@ -157,15 +189,21 @@ void Peers::on_died(const ActorDeath& death) {
     if (!peer.dead.empty() || death.incarnation < peer.incarnation) return;
     const std::string why = death.cause.empty() ? "unknown cause" : death.cause;
     const std::string lines = death.last_lines.empty() ? "" : "\nits last lines:\n" + death.last_lines;
-    end_sent(peer, "the actor died under the call of ", why + lines, done);
-    if (peer.transport) peer.transport->close();
-    peer.transport = nullptr;
+    if (const auto connection = std::exchange(peer.connection, nullptr)) {
+      const Verdict verdict{death.actor, death.incarnation, why + lines};
+      if (connection->transport) {
+        connection->verdicts.push_back(verdict);
+        connection->transport->peer_is_dead();
+      } else {
+        end_sent(*connection, verdict, done);
+      }
+    }
     peer.started = false;
     if (!death.will_restart) {
-      for (Call& next : std::exchange(peer.queued, {}))
-        done.emplace_back(next.call.state,
-                          Error{Code::NotSent, "the actor died before the call of " +
-                                                   std::string(next.call.method.text) + ": " + why + lines});
+      for (Waiting& next : std::exchange(peer.queued, {}))
+        if (next.state)
+          done.emplace_back(next.state, Error{Code::NotSent, "the actor died before the call of " +
+                                                                 std::string(next.method.text) + ": " + why + lines});
       bury(death.actor, peer, why);
     }
   }
@@ -185,11 +223,17 @@ void Peers::fail_all(const Error& error) {
   Completions done;
   {
     const std::lock_guard lock(mutex_);
+    for (auto& [address, known] : connections_) {
+      const auto connection = known.lock();
+      if (!connection) continue;
+      for (Sent& call : std::exchange(connection->sent, {}))
+        if (call.state) done.emplace_back(std::move(call.state), Error{Code::MaybeRan, error.message});
+      if (const auto transport = std::exchange(connection->transport, nullptr)) transport->close();
+    }
+    connections_.clear();
     for (auto& [actor, peer] : peers_) {
-      for (Sent& call : peer.sent)
-        if (call.state) done.emplace_back(call.state, Error{Code::MaybeRan, error.message});
-      for (Call& next : peer.queued) done.emplace_back(next.call.state, Error{Code::NotSent, error.message});
-      if (peer.transport) peer.transport->close();
+      for (Waiting& next : peer.queued)
+        if (next.state) done.emplace_back(next.state, Error{Code::NotSent, error.message});
       if (peer.dead.empty()) peer = Peer{.incarnation = peer.incarnation, .dead = error.message};
     }
   }
@@ -197,7 +241,7 @@ void Peers::fail_all(const Error& error) {
 }
 
 void Peers::complete(const Completions& done) {
-  for (const auto& [state, result] : done) state->complete(result);
+  for (const auto& [state, error] : done) state->fail(error);
 }
 
 }  // namespace rt::detail

@@ -1,17 +1,19 @@
 #pragma once
-// Peers: the actors that this process calls, and the calls under way. Direct connections, one an actor.
+// Peers: the actors that this process calls, and the calls under way. Direct connections, one a process that hosts any
+// of them.
 //
 // Owner: the client. Threads: any; one lock. A call waits here while its actor starts, and is completed by its reply
-// or by the actor's death notice: NotSent where it certainly didn't run, MaybeRan where it may have.
+// or by the actor's death: NotSent where it certainly didn't run, MaybeRan where it may have. What a dead actor had
+// still answered counts: its connection is read to the end first.
 // Invariant: what is queued for an actor leaves in order, and before any later call.
 // Bounded: the causes of the last `kMostDead` deaths are kept; a call to an older one asks the head, which says it is
 // gone.
 
+#include <tbb/spin_mutex.h>
 #include <boost/asio/io_context.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,7 +30,9 @@ class Peers {
   Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch);
 
   void expect(ActorId actor);  // spawned here: news will come
-  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string arguments);
+  std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments);
+  // One way: no answer comes. NotSent where the actor is known to be dead.
+  Status send(ActorId actor, wire::MethodName method, std::string_view arguments);
   void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address);
   void on_died(const ActorDeath& death);
   void fail_all(const Error& error);  // the agent is gone: no news will come
@@ -36,12 +40,30 @@ class Peers {
   static constexpr std::size_t kMostDead = 10000;
 
  private:
+  using StatePtr = std::shared_ptr<CallState>;
   struct Sent {
+    ActorId actor;
+    std::uint32_t incarnation;
     wire::MethodName method;
-    std::shared_ptr<CallState> state;  // null once it was answered
+    StatePtr state;  // null once it was answered
   };
-  struct Call {
-    Sent call;
+  // What a death means for the calls that it ended, once its connection has been read to the end.
+  struct Verdict {
+    ActorId actor;
+    std::uint32_t incarnation;
+    std::string why;
+  };
+  // To one process.
+  struct Connection {
+    std::string address;
+    std::shared_ptr<Transport> transport;  // none once it has closed
+    std::vector<Verdict> verdicts;
+    std::deque<Sent> sent;  // in order; the first one's number is `first_sent`, its state isn't null
+    std::uint64_t first_sent = 1;
+  };
+  struct Waiting {
+    wire::MethodName method;
+    StatePtr state;  // null of a one-way call
     std::string arguments;
   };
   struct Peer {
@@ -49,29 +71,31 @@ class Peers {
     std::uint32_t incarnation = 0;
     std::string address;
     std::string dead;  // the cause; empty: alive or not yet
-    std::shared_ptr<Transport> transport;
-    std::deque<Call> queued;  // not sent yet
-    std::deque<Sent> sent;    // in order; the first one's number is `first_sent`, its state isn't null
-    std::uint64_t first_sent = 1;
+    std::shared_ptr<Connection> connection;
+    std::deque<Waiting> queued;  // not sent yet
   };
-  using Completions = std::vector<std::pair<std::shared_ptr<CallState>, Result<std::string>>>;
+  using Completions = std::vector<std::pair<StatePtr, Error>>;
 
+  Status submit(ActorId actor, wire::MethodName method, const StatePtr& state, std::string_view arguments);
   void flush(ActorId actor, Peer& peer, Completions& done);
-  static Status send(ActorId actor, Peer& peer, const Sent& call, std::string_view arguments);
-  static void end_sent(Peer& peer, const std::string& what, const std::string& why, Completions& done);
+  static Status transmit(ActorId actor, Peer& peer, wire::MethodName method, const StatePtr& state,
+                         std::string_view arguments);
+  static void end_sent(Connection& connection, const Verdict& verdict, Completions& done);
+  static void drop_answered(Connection& connection);
   void bury(ActorId actor, Peer& peer, const std::string& why);
-  Status connect(ActorId actor, Peer& peer);
-  void on_reply(ActorId actor, const Frame& frame);
-  void on_closed(ActorId actor, std::uint32_t incarnation, const Error& error);
+  Status connect(Peer& peer);
+  void on_reply(Connection& connection, const Frame& frame);
+  void on_closed(const std::shared_ptr<Connection>& connection, const Error& error);
   static void complete(const Completions& done);
 
   boost::asio::io_context& io_;
   RingPoller& poller_;
   void* const context_;
   const std::function<void(ActorId)> watch_;
-  std::mutex mutex_;
+  tbb::spin_mutex mutex_;
   std::unordered_map<ActorId, Peer> peers_;
-  std::deque<ActorId> dead_;  // oldest first
+  std::unordered_map<std::string, std::weak_ptr<Connection>> connections_;  // by address
+  std::deque<ActorId> dead_;                                                // oldest first
 };
 
 }  // namespace rt::detail

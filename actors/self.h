@@ -41,8 +41,8 @@ class Self : public Spawner {
   // it and return early. Callbacks run on the process's I/O thread: keep them short.
   std::stop_token stop_token() const;
 
-  // This actor ends when the calls that have arrived by now are answered: it is destroyed, its process tree ends, and
-  // it isn't restarted. Returns at once.
+  // This actor ends once this method has returned and is answered: it is destroyed, its process tree ends, and it isn't
+  // restarted. Calls that it hadn't begun fail, but a few may still run. Returns at once.
   void leave();
 
   // A handle to this actor, to be passed to others.

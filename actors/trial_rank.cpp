@@ -198,7 +198,7 @@ bool register_trial_rank() {
          register_method(kTrialSetup, &invoke<&TrialRank::setup>) &&
          register_method(kTrialStep, &invoke<&TrialRank::step>) &&
          register_method(kTrialSave, &invoke<&TrialRank::save>) &&
-         register_method(kTrialStop, &invoke<&TrialRank::stop>, /*urgent=*/true);
+         register_method(kTrialStop, &invoke<&TrialRank::stop>);
 }
 
 }  // namespace rt::detail

@@ -41,6 +41,6 @@ inline constexpr std::string_view kTrialClass = "rt.trial";
 inline constexpr wire::MethodName kTrialSetup = "rt.trial.setup";
 inline constexpr wire::MethodName kTrialStep = "rt.trial.step";
 inline constexpr wire::MethodName kTrialSave = "rt.trial.save";
-inline constexpr wire::MethodName kTrialStop = "rt.trial.stop";
+inline constexpr wire::MethodName kTrialStop{"rt.trial.stop", /*urgent=*/true};
 
 }  // namespace rt::detail

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <unordered_set>
 
 #include "rt/actors/client.h"
 #include "rt/actors/io_thread.h"
@@ -150,99 +149,83 @@ AnyObject construct(const Start& start, Client& client) {
   give_up("the constructor threw: " + thrown);
 }
 
-wire::Outcome run_method(const Mailbox::Letter& letter, const AnyObject& object, Client& client, Encoder& result) {
-  const Invoke invoke = find_method(letter.header.method).invoke;
-  if (!invoke) return wire::Outcome::UnknownMethod;
-  std::string thrown = "the method threw what is no std::exception";
+wire::Outcome run_method(const Mailbox::Letter& letter, const MethodEntry& method, const AnyObject& object,
+                         Client& client, Encoder& result) {
+  if (!method.invoke) return wire::Outcome::UnknownMethod;
+  std::string thrown;
   try {
-    Decoder from(letter.arguments, &client);
-    invoke(object.get(), from, result);
+    Decoder from(letter.arguments.view(), &client);
+    method.invoke(object.get(), from, result);
     return wire::Outcome::Returned;
   } catch (const std::exception& e) {
     thrown = e.what();
   } catch (...) {
+    thrown = "the method threw what is no std::exception";
   }
-  result = {};
+  result.clear();
   result.raw(thrown.data(), thrown.size());
   return wire::Outcome::Threw;
 }
 
-Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body) {
+Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, std::uint64_t actor) {
   wire::CallHeader header = letter.header;
   header.outcome = outcome;
-  header.size = body.size();
-  return letter.from->send(FrameType::Reply, 0, {reinterpret_cast<const char*>(&header), sizeof header}, body);
+  return letter.from->send(FrameType::Reply, actor, {reinterpret_cast<const char*>(&header), sizeof header}, body);
 }
 
-// `may_wait`: null on the I/O thread, which empties the queue that a reply waits for.
-void answer(const Mailbox::Letter& letter, const AnyObject& object, Client& client, Mailbox* may_wait) {
-  Encoder result;
-  const wire::Outcome outcome = run_method(letter, object, client, result);
-  if (letter.header.sequence == 0) return;
-  Status sent = reply(letter, outcome, result.bytes());
-  if (!sent && sent.error().code == Code::Invalid) sent = reply(letter, wire::Outcome::Threw, sent.error().message);
-  // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
-  while (may_wait && !sent && sent.error().code == Code::Unavailable) {
-    may_wait->leave_rings();
-    ::poll(nullptr, 0, 10);
-    sent = reply(letter, outcome, result.bytes());
-  }
-}
-
-// The urgent methods, which the control thread runs once the actor is there.
-class UrgentCalls {
+// Runs what a letter asks for, and answers it.
+class Server {
  public:
+  explicit Server(std::uint64_t actor) : actor_(actor) {}
+
+  // Once the actor is there: urgent calls, which the control thread runs, have to wait for that.
   void open(const AnyObject& object, Client* client) {
     const std::lock_guard lock(mutex_);
     object_ = object;
     client_ = client;
   }
-  bool take(Mailbox::Letter& letter) {
-    if (!find_method(letter.header.method).urgent) return false;
+
+  bool take_urgent(const Mailbox::Letter& letter) {
+    const MethodEntry method = method_of(letter);
+    if (!method.urgent) return false;
     const std::lock_guard lock(mutex_);
     if (!object_) return false;
-    answer(letter, object_, *client_, /*may_wait=*/nullptr);
+    answer(letter, method, /*may_wait=*/false);
     return true;
   }
 
+  [[noreturn]] void serve(Mailbox& mailbox) {
+    while (true) {
+      const Mailbox::Letter& letter = mailbox.take();
+      answer(letter, method_of(letter), /*may_wait=*/true);
+    }
+  }
+
  private:
-  std::mutex mutex_;
+  static MethodEntry method_of(const Mailbox::Letter& letter) { return find_method(letter.header.method); }
+
+  // `may_wait`: not on the I/O thread, which empties the queue that a reply waits for.
+  void answer(const Mailbox::Letter& letter, const MethodEntry& method, bool may_wait) {
+    Encoder result;
+    const wire::Outcome outcome = run_method(letter, method, object_, *client_, result);
+    if (letter.header.sequence == 0) return;
+    Status sent = reply(letter, outcome, result.bytes(), actor_);
+    if (!sent && sent.error().code == Code::Invalid)
+      sent = reply(letter, wire::Outcome::Threw, sent.error().message, actor_);
+    // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
+    while (may_wait && !sent && sent.error().code == Code::Unavailable) {
+      ::poll(nullptr, 0, 10);
+      sent = reply(letter, outcome, result.bytes(), actor_);
+    }
+  }
+
+  const std::uint64_t actor_;
+  std::mutex mutex_;  // guards what is below until it is open; then it changes no more
   AnyObject object_;
   Client* client_ = nullptr;
 };
 
-// Which methods were done within microseconds the last time: before any other, the rings are left to the I/O thread.
-class QuickMethods {
- public:
-  bool holds(std::uint64_t method) const { return quick_.contains(method); }
-  void took(std::uint64_t method, std::chrono::nanoseconds time) {
-    if (time < kQuick)
-      quick_.insert(method);
-    else
-      quick_.erase(method);
-  }
-
- private:
-  static constexpr std::chrono::microseconds kQuick{20};
-  std::unordered_set<std::uint64_t> quick_;
-};
-
-[[noreturn]] void serve(Mailbox& mailbox, const AnyObject& object, Client& client) {
-  QuickMethods quick;
-  while (true) {
-    const Mailbox::Letter letter = mailbox.take();
-    if (!quick.holds(letter.header.method)) mailbox.leave_rings();
-    const TimePoint begin = SystemClock().now();
-    answer(letter, object, client, &mailbox);
-    quick.took(letter.header.method, SystemClock().now() - begin);
-  }
-}
-
-}  // namespace
-
-namespace {
-
-// A worker leaves by a call to itself, so that those which came before are answered first.
+// A worker leaves by a call to itself: on the main thread, when the method under way has been answered.
 constexpr wire::MethodName kLeave = "rt.leave";
 const bool leave_is_registered = register_method(kLeave, [](void*, Decoder&, Encoder&) { worker_context().finish(); });
 
@@ -257,7 +240,7 @@ WorkerContext context_of(const Start& start, Client& client, const std::vector<i
           .name = start.name,
           .name_space = start.name_space,
           .program = start.program,
-          .leave = [&client, actor = start.actor] { (void)client.call(actor, kLeave, ""); }};
+          .leave = [&client, actor = start.actor] { (void)client.send(actor, kLeave, ""); }};
 }
 
 }  // namespace
@@ -281,8 +264,8 @@ WorkerContext& worker_context() {
       start.run_folder + "/actors/" + std::to_string(start.actor) + "." + std::to_string(start.incarnation);
   IoThread io;
   Mailbox mailbox(io.io(), start.actor, start.incarnation, {});
-  UrgentCalls urgent;
-  mailbox.set_urgent([&](Mailbox::Letter& letter) { return urgent.take(letter); });
+  Server server(start.actor);
+  mailbox.set_urgent([&](const Mailbox::Letter& letter) { return server.take_urgent(letter); });
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
   auto client = Client::start({.io = &io,
                                .agent_fd = connect_to_agent(start.run_folder),
@@ -291,11 +274,12 @@ WorkerContext& worker_context() {
                                .address = address});
   if (!client) give_up("the node's agent refused this worker: " + client.error().message);
   (*client)->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
+
   AnyObject object;
   worker_context() = context_of(start, **client, cpuset);
   worker_context().finish = [&] {
     (void)(*client)->leaving();
-    urgent.open(nullptr, nullptr);
+    server.open(nullptr, nullptr);
     object.reset();
     std::fflush(nullptr);
     ::_exit(0);
@@ -306,8 +290,8 @@ WorkerContext& worker_context() {
   });
 
   object = construct(start, **client);
-  urgent.open(object, client->get());
-  serve(mailbox, object, **client);
+  server.open(object, client->get());
+  server.serve(mailbox);
 }
 
 }  // namespace rt::detail

@@ -22,7 +22,7 @@ struct WorkerContext {
   std::string name, name_space;
   JobProgram program;
   std::stop_source stop;
-  std::function<void()> leave;   // once the calls that have arrived are answered
+  std::function<void()> leave;   // once the method under way is answered
   std::function<void()> finish;  // now; on the main thread
 };
 

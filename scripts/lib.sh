@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# What the scripts share: phases with their seconds, logged commands, how many jobs fit this machine.
+# What the scripts share: phases with their seconds, logged commands, Debian's packages, how many jobs fit this machine.
 # Sourced from a script in scripts/; leaves the shell in the repository's root with `set -euo pipefail`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -50,6 +50,20 @@ needs_space() {
   free_mb=$(df -Pm build | awk 'NR == 2 { print $4 }')
   [ "$free_mb" -ge "$1" ] || fail "$2 needs $1 MB of disk space, $(pwd)/build has $free_mb MB free." \
     "Free some, or make build a link to a folder on a larger disk, and run this again."
+}
+
+missing_of() { # those of the named packages that aren't installed
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s ' "$package"
+  done
+}
+
+install_packages() { # as root
+  export DEBIAN_FRONTEND=noninteractive
+  logged dpkg dpkg --configure -a &&  # ends what an interrupted run left half installed
+    logged apt-update apt-get -o DPkg::Lock::Timeout=60 update &&
+    logged apt-install apt-get -o DPkg::Lock::Timeout=60 install -y --no-install-recommends "$@"
 }
 
 # Compiling a source that includes LibTorch takes up to 2 GB: two jobs at least, no more than cores or memory allow.

@@ -17,20 +17,18 @@ using ::testing::UnorderedElementsAre;
 
 // --- kill and leave ----------------------------------------------------------------------------------------------
 
-TEST_F(Supervision, AStopWithADeadlineLetsItFinishAndDestroysIt) {
+TEST_F(Supervision, AStopWithADeadlineLetsTheMethodUnderWayFinishAndDestroysTheActor) {
   const auto actor = spawn({.name = "a"});
-  actor.call<&Worker::pid>().get();
   Watch watch = rt::watch(actor);
   const auto working = actor.call<&Worker::work_until_asked_to_stop>();
-  const auto behind = actor.call<&Worker::pid>();
+  ASSERT_TRUE(eventually([&] { return lines().size() == 2; }));
   actor.kill(30s);
   EXPECT_EQ(working.result(kLimit).get(), 42);
-  EXPECT_TRUE(behind.result(kLimit)) << "what it had been asked before is answered";
   const ActorDeath death = next(watch);
   EXPECT_EQ(death.kind, DeathKind::Killed);
   EXPECT_EQ(death.killed_by, me());
   EXPECT_EQ(death.cause, "it was asked to stop by " + me() + ", and left");
-  EXPECT_THAT(lines(), ElementsAre("a begins", "a is destroyed"));
+  EXPECT_THAT(lines(), ElementsAre("a begins", "a works", "a is destroyed"));
 }
 
 TEST_F(Supervision, WhatDoesNotStopByItsDeadlineIsKilled) {
@@ -38,6 +36,7 @@ TEST_F(Supervision, WhatDoesNotStopByItsDeadlineIsKilled) {
   const pid_t pid = actor.call<&Worker::pid>().get();
   Watch watch = rt::watch(actor);
   actor.call<&Worker::work_for_ever>();
+  ASSERT_TRUE(eventually([&] { return lines().size() == 2; }));
   actor.kill(10ms);
   EXPECT_THAT(next(watch).cause, HasSubstr("and killed: it had not left within 10 ms"));
   EXPECT_TRUE(is_gone(pid));

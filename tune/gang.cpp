@@ -172,9 +172,9 @@ std::string Gang::setup_message(const Launch& launch, const std::string& paramet
 
 // What an answer's absence means: a throw fails the rank at once; a death is told by its notice, which knows more.
 void Gang::ask(int rank, wire::MethodName method, std::string bytes, Answer answer) {
-  const auto state = tools_.client.call(ranks_[static_cast<std::size_t>(rank)].actor, method, std::move(bytes));
+  const auto state = tools_.client.call(ranks_[static_cast<std::size_t>(rank)].actor, method, bytes);
   auto use = later([this, state, rank, answer = std::move(answer)] {
-    const Result<std::string>& result = state->value();
+    const Result<std::string> result = state->value();
     const Code code = result ? Code{} : result.error().code;
     if (!result && (code == Code::MaybeRan || code == Code::NotSent)) return;
     const Result<std::string> own = result ? unwrap(*result) : result;

@@ -76,7 +76,7 @@ void Gang::start_store(std::function<void()> then) {
   const auto state = tools_.client.call(store_, detail::kStorePort, "");
   auto use = later([this, state, then] {
     if (stopping_) return;
-    const Result<std::string>& port = state->value();
+    const Result<std::string> port = state->value();
     if (!port && (port.error().code == Code::MaybeRan || port.error().code == Code::NotSent))
       return;  // its death tells
     if (!port) return fail(0, {port.error().code, "the gang's store: " + port.error().message});

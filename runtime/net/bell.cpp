@@ -31,10 +31,12 @@ bool Bell::ring() const {
   return false;
 }
 
-void Bell::ring_sleeper() const {
+bool Bell::ring_sleeper() const {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint32_t seen = state().load(std::memory_order_relaxed);
-  if (seen == Asleep && state().compare_exchange_strong(seen, Awake)) futex_wake(state());
+  if (seen != Asleep || !state().compare_exchange_strong(seen, Awake)) return false;
+  futex_wake(state());
+  return true;
 }
 
 void Bell::ring_event_loop() const {

@@ -2,9 +2,10 @@
 // Bell: how a process that has written into a ring wakes the one that reads it. One a receiving process, in memory that
 // all its peers map.
 //
-// The receiver is awake (its peers' ringing costs one load), asleep on the bell itself (a futex: the cheapest wake), or
-// away (nobody looks at the rings; its event loop waits on an eventfd). It says so before it looks at the rings for the
-// last time; a peer writes first and looks at the bell afterwards; so no message is left lying.
+// The receiver needs no waking (it is looking, or will when it wants something: ringing costs one load), sleeps on the
+// bell itself (a futex: the cheapest wake), or is away (its event loop waits on an eventfd for it). It says so before
+// it looks at the rings for the last time; a peer writes first and looks at the bell afterwards; so no message is left
+// lying.
 //
 // Danger: a peer can write into the bell, and so keep the receiver from being woken by others, but not for longer than
 // `kLongestSleep`.
@@ -32,8 +33,8 @@ class Bell {
 
   // After a write: wakes the receiver unless it is awake. Was it?
   bool ring() const;
-  // The same, but only where it is asleep on the bell.
-  void ring_sleeper() const;
+  // The same, but only where it is asleep on the bell: was it?
+  bool ring_sleeper() const;
   // Wakes its event loop whatever it says, so that somebody looks at the rings soon.
   void ring_event_loop() const;
 
@@ -54,7 +55,11 @@ class OwnBell : public Bell {
   Result<BellFds> fds_for_peer() const;
   int event_fd() const { return event_.get(); }
 
-  void set(State to) { state().store(to, std::memory_order_seq_cst); }
+  // No store where nothing changes: the peers keep the line in their caches.
+  void set(State to) {
+    if (state().load(std::memory_order_relaxed) != to) state().store(to, std::memory_order_seq_cst);
+  }
+  bool is(State one) const { return state().load(std::memory_order_seq_cst) == one; }
   // Sleeps until it is rung, or the limit; only after set(Asleep) and a last look at the rings. Awake afterwards.
   void sleep(std::chrono::nanoseconds limit);
   void clear_event();

@@ -124,7 +124,7 @@ class End {
 
 void transport_round_trips(int rounds, int cold_rounds) {
   auto [a, b] = socket_pair().get();
-  const std::string body(64 + 64, 'x');
+  const std::string body(32 + 8, 'x');
   in_two_processes(
       [&, &theirs = b] {
         a.reset();

@@ -2,11 +2,13 @@
 // Ring: records of bytes from one process to another, in order, in memory that both map. One writer, one reader.
 //
 // A record is a frame or a piece of one: a 16-byte header as in frame_header.h (with kMore set where another piece of
-// the frame follows), its bytes, zeros up to a multiple of 8. The bytes are mapped twice in a row, so no record is
+// the frame follows) and its bytes, from one multiple of 64 to the next, so a small message is one cache line and moves
+// between the cores as one. Its header's first word is written last: where that word is zero, there is nothing yet. The
+// reader zeroes what it has read before it gives the room back. The bytes are mapped twice in a row, so no record is
 // broken by the ring's end.
 //
 // Thread: a writer's and a reader's methods are each called by one thread at a time.
-// Danger: the other side may be hostile or die at any instruction. What the writer has not committed is never seen; the
+// Danger: the other side may be hostile or die at any instruction. A record that was not completed is never seen; the
 // reader believes no number it finds, and copies a record before it looks into it, so that it can't change meanwhile.
 
 #include <atomic>
@@ -33,29 +35,36 @@ struct RingLayout {
 class Ring {
  public:
   static Result<Ring> map(int fd, int direction);
+  static constexpr std::size_t kMostInRecord = RingLayout::kCapacity / 4;
 
  protected:
   static constexpr std::size_t kCapacity = RingLayout::kCapacity;
+  static constexpr std::size_t kAlignment = 64;
   struct Shared {
-    alignas(64) std::atomic<std::uint64_t> written;  // bytes, ever
-    alignas(64) std::atomic<std::uint64_t> read;
+    alignas(64) std::atomic<std::uint64_t> read;          // bytes, ever
     alignas(64) std::atomic<std::uint32_t> writer_waits;  // wants its bell rung once there is room
   };
+  // Of a record with so many bytes, its header and its padding.
+  static constexpr std::size_t record_bytes(std::size_t size) {
+    return (sizeof(FrameHeader) + size + kAlignment - 1) / kAlignment * kAlignment;
+  }
 
   Ring(Mapping shared, Mapping data) : shared_(std::move(shared)), data_(std::move(data)) {}
   Shared& shared() const { return *reinterpret_cast<Shared*>(shared_.data()); }
   char* at(std::uint64_t position) const { return data_.data() + position % kCapacity; }
+  // The word that completes the record which begins there: its size and type.
+  std::atomic_ref<std::uint64_t> word(std::uint64_t position) const {
+    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at(position)));
+  }
 
   Mapping shared_, data_;
 };
 
 class RingWriter : public Ring {
  public:
-  static constexpr std::size_t kMostInRecord = kCapacity / 4;
-
   explicit RingWriter(Ring ring) : Ring(std::move(ring)) {}
 
-  // Writes a whole record and makes it visible; false where there is no room for it. At most kMostInRecord bytes.
+  // Writes a whole record; false where there is no room for it. `type` isn't 0; at most kMostInRecord bytes.
   bool write(std::uint32_t type, std::uint64_t route, std::string_view head, std::string_view tail = {});
 
   // Asks to be rung once there is room; false where there is room for `bytes` already.
@@ -73,7 +82,7 @@ class RingReader : public Ring {
  public:
   explicit RingReader(Ring ring) : Ring(std::move(ring)) {}
 
-  bool is_empty() const { return shared().written.load(std::memory_order_acquire) == read_; }
+  bool is_empty() const { return word(read_).load(std::memory_order_acquire) == 0; }
 
   // The next record, where there is one. Code::Corrupt: the writer has broken the ring.
   struct Record {
@@ -89,7 +98,6 @@ class RingReader : public Ring {
 
  private:
   std::uint64_t read_ = 0, released_ = 0;
-  std::uint64_t written_ = 0;  // as last seen
 };
 
 }  // namespace rt

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <immintrin.h>
+#include <sched.h>
 
 #include <algorithm>
 
@@ -14,6 +15,13 @@ namespace asio = boost::asio;
 
 asio::execution_context::id RingPoller::id;
 thread_local bool RingPoller::rang_ = false;
+
+const void* RingPoller::this_thread() { return &rang_; }
+
+void Waiter::reset() {
+  word_.store(Pending, std::memory_order_relaxed);
+  owner_ = RingPoller::this_thread();
+}
 
 RingPoller::RingPoller(asio::execution_context& context)
     : service(context), io_(static_cast<asio::io_context&>(context)), bell_(OwnBell::make()), event_(io_) {
@@ -47,22 +55,31 @@ void RingPoller::add(std::shared_ptr<Link> link) {
 }
 
 void RingPoller::wake() {
-  if (bell_) bell_->ring();
+  is_called_.store(true, std::memory_order_seq_cst);
+  if (!bell_ || bell_->ring_sleeper()) return;
+  if (!has_reader_.load(std::memory_order_seq_cst)) bell_->ring_event_loop();
+}
+
+void RingPoller::attend() {
+  attentions_.fetch_add(1, std::memory_order_seq_cst);
+  if (!has_reader_.load(std::memory_order_seq_cst) && bell_ && !bell_->is(Bell::Away)) bell_->ring_event_loop();
 }
 
 void RingPoller::complete(Waiter& waiter) {
-  if (waiter.word_.exchange(Waiter::Done, std::memory_order_seq_cst) == Waiter::Asleep)
+  if (waiter.owner_ == this_thread())  // it polls
+    waiter.word_.store(Waiter::Done, std::memory_order_release);
+  else if (waiter.word_.exchange(Waiter::Done, std::memory_order_seq_cst) == Waiter::Asleep)
     futex_wake(waiter.word_);
   else if (bell_)
     bell_->ring_sleeper();  // it may be the leader's own
 }
 
-bool RingPoller::wait(Waiter& waiter, TimePoint until, Afterwards afterwards) {
+bool RingPoller::wait(Waiter& waiter, TimePoint until) {
   bool was_offered_the_lead = false;
   while (!waiter.is_done()) {
     if (take_token()) {
       lead(waiter, until);
-      leave(waiter.is_done() ? afterwards : GoAway);
+      leave();
       was_offered_the_lead = false;
     } else {
       was_offered_the_lead = follow(waiter, until);
@@ -75,34 +92,55 @@ bool RingPoller::wait(Waiter& waiter, TimePoint until, Afterwards afterwards) {
 
 void RingPoller::lead(Waiter& waiter, TimePoint until) {
   bell_->set(Bell::Awake);
-  bool may_spin = !std::exchange(rang_, false);
+  bool has_rung = std::exchange(rang_, false);
   while (!waiter.is_done()) {
     if (poll()) continue;
     if (waiter.is_done()) return;
-    if (may_spin && spin(waiter)) continue;
-    bell_->set(Bell::Asleep);
-    if (!has_work() && !waiter.is_done()) {
-      const TimePoint now = SystemClock().now();
-      if (now >= until) return;
-      bell_->sleep(until - now);
-    }
-    bell_->set(Bell::Awake);
-    may_spin = true;
+    if (spin(waiter, has_rung)) continue;
+    if (until != TimePoint::max() && SystemClock().now() >= until) return;
+    sleep(waiter, until);
+    has_rung = false;
   }
 }
 
-// True where there is something to look at.
-bool RingPoller::spin(const Waiter& waiter) {
-  constexpr int kLooksABreath = 16;
+// It says that it sleeps, looks once more, and sleeps.
+void RingPoller::sleep(const Waiter& waiter, TimePoint until) {
+  bell_->set(Bell::Asleep);
+  for (const auto& link : links_) link->rest();
+  if (!has_work() && !waiter.is_done())
+    bell_->sleep(until == TimePoint::max() ? OwnBell::kLongestSleep : until - SystemClock().now());
+  bell_->set(Bell::Awake);
+}
+
+// Moves this thread to the next core that it may use, where there is one, and then lets it run on any again.
+void RingPoller::step_aside() {
+  cpu_set_t allowed, next;
+  const int here = ::sched_getcpu();
+  if (here < 0 || ::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+  int core = here;
+  do core = (core + 1) % CPU_SETSIZE;
+  while (!CPU_ISSET(core, &allowed));
+  CPU_ZERO(&next);
+  CPU_SET(core, &next);
+  if (::sched_setaffinity(0, sizeof next, &next) == 0) ::sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+// True where there is something to look at. The first looks follow each other closely: an answer takes a few hundred
+// nanoseconds, a pause up to fifty.
+bool RingPoller::spin(const Waiter& waiter, bool has_rung) {
+  constexpr int kLooksABreath = 16, kCloseBreaths = 4;
   const TimePoint begin = SystemClock().now();
-  const SpinBudget::Nanoseconds budget = budget_.at(begin);
-  for (TimePoint now = begin; now - begin < budget;) {
+  const SpinBudget::Nanoseconds budget = budget_.begin(begin, has_rung);
+  if (budget <= SpinBudget::Nanoseconds{0}) return false;
+  if (budget_.steps_aside()) step_aside();
+  int breaths = 0;
+  for (TimePoint now = begin; now - begin < budget; ++breaths) {
     for (int i = 0; i < kLooksABreath; ++i) {
       if (has_work() || waiter.is_done()) {
         budget_.succeeded();
         return true;
       }
-      _mm_pause();
+      if (breaths >= kCloseBreaths) _mm_pause();
     }
     const TimePoint before = now;
     now = SystemClock().now();
@@ -135,18 +173,25 @@ bool RingPoller::follow(Waiter& waiter, TimePoint until) {
   return word == Waiter::Lead && waiter.word_.compare_exchange_strong(word, Waiter::Pending);
 }
 
-// Gives the token back: to a follower, or else to the event loop, which the next ring of the bell wakes.
-void RingPoller::leave(Afterwards afterwards) {
-  if (afterwards == GoAway) bell_->set(Bell::Away);
-  const bool is_work_left = afterwards == GoAway && has_work();
+// Gives the token back: to a follower, to the event loop where something wants attention, or to nobody.
+void RingPoller::leave() {
+  const bool is_attended = attentions_.load(std::memory_order_seq_cst) > 0;
+  bool is_work_left = false;
+  if (is_attended) {
+    bell_->set(Bell::Away);
+    is_work_left = has_work();
+  }
   has_reader_.store(false, std::memory_order_seq_cst);
-  if (is_work_left) wake();
-  if (has_missed_event_.load(std::memory_order_seq_cst) && has_missed_event_.exchange(false)) bell_->ring_event_loop();
+  if (is_work_left || is_called_.load(std::memory_order_seq_cst) ||
+      (!is_attended && attentions_.load(std::memory_order_seq_cst) > 0))
+    bell_->ring_event_loop();
   hand_over();
 }
 
-void RingPoller::go_away() {
-  if (take_token()) leave(GoAway);
+void RingPoller::look() {
+  if (has_reader_.load(std::memory_order_relaxed) || !take_token()) return;
+  poll();
+  leave();
 }
 
 void RingPoller::hand_over() {
@@ -159,25 +204,38 @@ void RingPoller::hand_over() {
   }
 }
 
+// Each link has its turn; who stopped it begins with the next one.
 bool RingPoller::poll() {
+  if (is_called_.load(std::memory_order_relaxed)) is_called_.exchange(false, std::memory_order_seq_cst);
   take_new_links();
   bool found = false, is_any_over = false;
-  for (const auto& link : links_) {
-    found = link->poll() || found;
-    is_any_over = link->has_ended() || is_any_over;
+  is_stopped_ = false;
+  const std::size_t count = links_.size();
+  for (std::size_t i = 0; i < count && !is_stopped_; ++i) {
+    if (next_link_ >= count) next_link_ = 0;
+    Link& link = *links_[next_link_++];
+    found = link.poll() || found;
+    is_any_over = link.has_ended() || is_any_over;
   }
-  if (is_any_over)
-    std::erase_if(links_, [](const std::shared_ptr<Link>& link) {
-      if (!link->has_ended()) return false;
-      link->end();
-      return true;
-    });
+  if (is_any_over) end_links();
   return found;
 }
 
+void RingPoller::end_links() {
+  std::vector<std::shared_ptr<Link>> over;
+  std::erase_if(links_, [&](const std::shared_ptr<Link>& link) {
+    if (!link->has_ended()) return false;
+    over.push_back(link);
+    return true;
+  });
+  for (const auto& link : over) link->end();
+}
+
 bool RingPoller::has_work() {
-  if (has_new_links_.load(std::memory_order_acquire)) return true;
-  return std::any_of(links_.begin(), links_.end(), [](const auto& link) { return link->has_work(); });
+  if (has_new_links_.load(std::memory_order_acquire) || is_called_.load(std::memory_order_relaxed)) return true;
+  for (const auto& link : links_)
+    if (link->has_work()) return true;
+  return false;
 }
 
 void RingPoller::take_new_links() {
@@ -197,17 +255,16 @@ void RingPoller::wait_for_event() {
   });
 }
 
+// A ring of a process that nobody attends is an urgent one.
 void RingPoller::on_event() {
-  if (!take_token()) {
-    has_missed_event_.store(true, std::memory_order_seq_cst);  // its reader may be just leaving
-    if (!take_token()) return;
-    has_missed_event_.store(false, std::memory_order_seq_cst);
-  }
+  is_called_.store(true, std::memory_order_seq_cst);  // a reader that is there, or is just leaving, looks again
+  if (!take_token()) return (void)bell_->ring_sleeper();
   bell_->set(Bell::Awake);
   constexpr int kPollsInARow = 64;  // then the loop's other events have their turn
   for (int i = 0; i < kPollsInARow && poll(); ++i) {
   }
-  leave(GoAway);
+  for (const auto& link : links_) link->rest();
+  leave();
 }
 
 }  // namespace rt

@@ -2,8 +2,10 @@
 // RingPoller: reads all rings of a process. One an event loop.
 //
 // Whoever waits for an answer reads the rings itself, so no other thread has to be woken for it: the first waiting
-// thread leads, the others sleep until it has what they want or hands the lead over. When nobody waits, the event loop
-// is woken and reads. What is read goes to its link's handlers on the thread that reads, one thread at a time.
+// thread leads, the others sleep until it has what they want or hands the lead over. When nobody waits, what arrives
+// lies in the rings until somebody does; where that won't do (a continuation wants to run, bytes wait for room), an
+// `Attention` has the event loop woken for each arrival. What is read goes to its link's handlers on the thread that
+// reads, one thread at a time.
 //
 // Owner: the event loop (it is a service of it). Threads: any.
 
@@ -23,13 +25,15 @@ namespace rt {
 // Something that one thread waits for. Complete it once, through the poller.
 class Waiter {
  public:
+  Waiter() { reset(); }
   bool is_done() const { return word_.load(std::memory_order_acquire) == Done; }
-  void reset() { word_.store(Pending, std::memory_order_relaxed); }  // by who waits, once it is done
+  void reset();  // by the thread that will wait, while nobody else knows of it
 
  private:
   friend class RingPoller;
   enum : std::uint32_t { Pending = 0, Asleep = 1, Lead = 2, Done = 3 };
   std::atomic<std::uint32_t> word_{Pending};
+  const void* owner_ = nullptr;  // the thread that waits
 };
 
 class RingPoller : public boost::asio::execution_context::service {
@@ -37,11 +41,12 @@ class RingPoller : public boost::asio::execution_context::service {
   using key_type = RingPoller;
   static boost::asio::execution_context::id id;
 
-  // One ring that it reads. Both are called by one thread at a time.
+  // One ring that it reads. All are called by one thread at a time.
   class Link {
    public:
     virtual ~Link() = default;
     virtual bool poll() = 0;            // reads what is there, writes what waits; false where there was nothing
+    virtual void rest() = 0;            // before a sleep: gives back what the peer may be waiting for
     virtual bool has_work() const = 0;  // would poll find something?
     virtual bool has_ended() const = 0;
     virtual void end() = 0;  // after the last poll
@@ -50,35 +55,45 @@ class RingPoller : public boost::asio::execution_context::service {
   explicit RingPoller(boost::asio::execution_context& context);
   // The first time before the loop has its thread.
   static RingPoller& of(boost::asio::io_context& io) { return boost::asio::use_service<RingPoller>(io); }
+  boost::asio::io_context& io() { return io_; }
 
   // Code::System where the process has no descriptor left for its bell.
   Result<BellFds> bell_for_peer();
   void add(std::shared_ptr<Link> link);
 
   // Until it is done, or the time has come. False: it isn't done. Never on the event loop's thread.
-  // Afterwards: GoAway leaves the rings to the event loop; ComeBack to nobody, as the caller will wait again within
-  // microseconds, or call go_away(): peers don't have to wake anybody meanwhile.
-  enum Afterwards { GoAway, ComeBack };
-  bool wait(Waiter& waiter, TimePoint until, Afterwards afterwards = GoAway);
-  void go_away();
+  bool wait(Waiter& waiter, TimePoint until);
   void complete(Waiter& waiter);
 
-  boost::asio::io_context& io() const { return io_; }
+  // From a handler: whoever polls shall stop, what was just read is what it wants.
+  void stop_polling() { is_stopped_ = true; }
+  bool is_stopped() const { return is_stopped_; }
+
+  // A look at the links, where nobody else looks: what has arrived is handled on this thread.
+  void look();
   void wake();  // somebody has to look at the links again
+
+  // From `attend` to `neglect`, arrivals are handled soon also while nobody waits.
+  void attend();
+  void neglect() { attentions_.fetch_sub(1, std::memory_order_seq_cst); }
 
   // What this thread's last send did: had it to wake its peer? Then waiting spins no more.
   static void has_rung(bool was_asleep) { rang_ = was_asleep; }
+  static const void* this_thread();  // another one for each
 
  private:
   void shutdown() override;
   bool take_token() { return !has_reader_.exchange(true, std::memory_order_seq_cst); }
   void lead(Waiter& waiter, TimePoint until);
+  void sleep(const Waiter& waiter, TimePoint until);
   bool follow(Waiter& waiter, TimePoint until);
-  void leave(Afterwards afterwards);
+  void leave();
   void hand_over();
-  bool spin(const Waiter& waiter);
+  bool spin(const Waiter& waiter, bool has_rung);
+  static void step_aside();
   bool poll();
   bool has_work();
+  void end_links();
   void take_new_links();
   void wait_for_event();
   void on_event();
@@ -86,9 +101,12 @@ class RingPoller : public boost::asio::execution_context::service {
   boost::asio::io_context& io_;
   Result<OwnBell> bell_;
   boost::asio::posix::stream_descriptor event_;
-  std::atomic<bool> has_reader_{false};        // the token: who set it guards the links and the budget
-  std::atomic<bool> has_missed_event_{false};  // the event loop was woken and found a reader
+  std::atomic<bool> has_reader_{false};  // the token: who set it guards the links and the budget
+  std::atomic<bool> is_called_{false};   // by wake(): somebody has to look
+  std::atomic<int> attentions_{0};
   std::vector<std::shared_ptr<Link>> links_;
+  std::size_t next_link_ = 0;  // where the next poll begins
+  bool is_stopped_ = false;
   SpinBudget budget_;
   std::atomic<bool> has_new_links_{false};
   std::mutex mutex_;  // guards what is below

@@ -37,6 +37,7 @@ class Loop {
 class Echo {
  public:
   explicit Echo(Fd socket) : transport_(make_ring_transport(loop_.io, socket.release(), RingSide::Accepting).get()) {
+    loop_.poller().attend();
     transport_->start(
         {.on_frame = [this](const Frame& frame) { (void)transport_->send(FrameType::Reply, frame.route, frame.body); },
          .on_close = [](const Error&) {}});
@@ -153,30 +154,76 @@ TEST(RingPoller, HandsTheLeadOnWhereOneGivesUp) {
   for (auto& thread : impatient) thread.join();
 }
 
-TEST(SpinBudget, GrowsBySuccessAndShrinksByTwoFailures) {
+// A wait that begins long after the one before, so that what it follows isn't taken for a quick exchange.
+class SpinBudgetTest : public ::testing::Test {
+ protected:
+  SpinBudget::Nanoseconds begin(bool rang = false, std::chrono::nanoseconds after = 1s) {
+    return budget.begin(now += after, rang);
+  }
+  // How many quick waits after a ring don't spin before one does.
+  int waits_until_trial() {
+    int waits = 0;
+    while (begin(/*rang=*/true, 10us) == 0ns) ++waits;
+    return waits;
+  }
   SpinBudget budget;
-  const TimePoint now{};
-  EXPECT_EQ(budget.at(now), 20us);
+  TimePoint now{};
+};
+
+TEST_F(SpinBudgetTest, GrowsBySuccessAndShrinksByTwoFailures) {
+  EXPECT_EQ(begin(), 20us);
   budget.failed();
-  EXPECT_EQ(budget.at(now), 20us);
+  EXPECT_EQ(begin(), 20us);
   budget.failed();
-  EXPECT_EQ(budget.at(now), 10us);
+  EXPECT_EQ(begin(), 10us);
   for (int i = 0; i < 20; ++i) budget.failed();
-  EXPECT_EQ(budget.at(now), 1us);
+  EXPECT_EQ(begin(), 1us);
   budget.succeeded();
-  EXPECT_EQ(budget.at(now), 2us);
+  EXPECT_EQ(begin(), 2us);
   for (int i = 0; i < 20; ++i) budget.succeeded();
-  EXPECT_EQ(budget.at(now), 20us);
+  EXPECT_EQ(begin(), 20us);
 }
 
-TEST(SpinBudget, IsNothingForAWhileAfterTheCoreWasTakenAway) {
-  SpinBudget budget;
-  const TimePoint now = TimePoint{} + 1s;
+TEST_F(SpinBudgetTest, IsNothingForAWhileAfterTheCoreWasTakenAway) {
+  begin();
   budget.looked(now - 30us, now);
-  EXPECT_EQ(budget.at(now), 20us);
+  EXPECT_EQ(begin(false, 1us), 20us);
   budget.looked(now - 31us, now);
-  EXPECT_EQ(budget.at(now + 19ms), 0us);
-  EXPECT_EQ(budget.at(now + 20ms), 20us);
+  EXPECT_EQ(begin(false, 154us), 0us);
+  EXPECT_EQ(begin(false, 2us), 20us);
+}
+
+TEST_F(SpinBudgetTest, IsNothingForWhoHasJustRungUnlessWaitsFollowEachOtherQuickly) {
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(begin(/*rang=*/true), 0us);
+}
+
+TEST_F(SpinBudgetTest, TriesOneWaitInManyAndEverySecondTimeOnAnotherCore) {
+  begin();
+  EXPECT_EQ(waits_until_trial(), 7);
+  EXPECT_FALSE(budget.steps_aside());
+  budget.failed();
+  EXPECT_EQ(waits_until_trial(), 7);
+  EXPECT_TRUE(budget.steps_aside());
+  budget.failed();
+  EXPECT_EQ(waits_until_trial(), 15);
+  EXPECT_FALSE(budget.steps_aside());
+  for (int i = 0; i < 100; ++i) {
+    budget.failed();
+    waits_until_trial();
+  }
+  EXPECT_EQ(waits_until_trial(), 1023);
+  budget.succeeded();
+  EXPECT_EQ(begin(false, 10us), 20us);
+  EXPECT_EQ(waits_until_trial(), 7);
+}
+
+TEST_F(SpinBudgetTest, TriesLongEnoughForAHaltedCoreToWake) {
+  begin();
+  while (true)
+    if (const auto time = begin(/*rang=*/true, 10us); time > 0ns) {
+      EXPECT_EQ(time, 100us);
+      break;
+    }
 }
 
 }  // namespace

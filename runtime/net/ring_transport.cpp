@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <tbb/spin_mutex.h>
 #include <algorithm>
 #include <array>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -74,24 +75,33 @@ class RingTransport final : public Transport,
     if (size > limits_.max_frame)
       return Error{Code::Invalid, "a message of " + std::to_string(size) + " bytes is over the limit of " +
                                       std::to_string(limits_.max_frame)};
-    const std::lock_guard lock(mutex_);
-    if (is_closed_.load(std::memory_order_relaxed)) return Error{Code::NotSent, "the connection is closed"};
-    if (queue_.empty() && writer_ && size <= RingWriter::kMostInRecord &&
-        writer_->write(static_cast<std::uint32_t>(type), route, head, tail)) {
-      ring();
-      return Unit{};
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_closed_.load(std::memory_order_relaxed)) return Error{Code::NotSent, "the connection is closed"};
+      if (!queue_.empty() || !writer_ || size > Ring::kMostInRecord ||
+          !writer_->write(static_cast<std::uint32_t>(type), route, head, tail))
+        RT_CHECK(queue(type, route, head, tail));
     }
-    if (queued_ > 0 && queued_ + size > limits_.max_queue)
-      return Error{Code::Unavailable, "the peer reads too slowly: " + std::to_string(queued_) +
-                                          " bytes are waiting for it, the limit is " +
-                                          std::to_string(limits_.max_queue)};
-    std::string body;
-    body.reserve(size);
-    body.append(head).append(tail);
-    queue_.push_back({type, route, std::move(body)});
-    queued_ += size;
-    if (flush()) ring();
+    ring();
     return Unit{};
+  }
+
+  void alert() override {
+    const std::lock_guard lock(mutex_);
+    if (has_bell_)
+      bell_->ring_event_loop();
+    else
+      is_alert_ = true;
+  }
+
+  void peer_is_dead() override {
+    is_peer_gone_.store(true, std::memory_order_release);
+    poller_.wake();
+    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+      if (self->is_linked_ || self->is_closed()) return;
+      self->fail({Code::NotSent, "the peer died before it was connected"});
+      self->end();
+    });
   }
 
   void close() override {
@@ -114,17 +124,20 @@ class RingTransport final : public Transport,
   bool poll() override {
     const bool is_peer_gone = is_peer_gone_.load(std::memory_order_acquire);  // before the last look
     bool found = false;
-    while (!is_closed() && read_one()) found = true;
-    if (!is_closed() && reader_->release()) ring();
-    if (wants_room_.load(std::memory_order_relaxed)) {
-      const std::lock_guard lock(mutex_);
-      if (!is_closed() && flush()) {
-        ring();
-        found = true;
-      }
+    while (!is_closed() && read_one()) {
+      found = true;
+      if (poller_.is_stopped()) return true;
+    }
+    if (wants_room_.load(std::memory_order_relaxed) && !is_closed() && flush_locked()) {
+      ring();
+      found = true;
     }
     if (is_peer_gone && !is_closed() && reader_->is_empty()) fail({Code::NotSent, "the peer closed the connection"});
     return found;
+  }
+
+  void rest() override {
+    if (!is_closed() && reader_->release()) ring();
   }
 
   bool has_work() const override {
@@ -134,6 +147,7 @@ class RingTransport final : public Transport,
   bool has_ended() const override { return is_closed(); }
 
   void end() override {
+    if (wants_room_.exchange(false)) poller_.neglect();
     const Handlers handlers = std::exchange(handlers_, {});
     if (handlers.on_close && error_) handlers.on_close(*error_);
   }
@@ -203,7 +217,17 @@ class RingTransport final : public Transport,
   }
 
   Status link() {
-    const std::lock_guard lock(mutex_);
+    {
+      const std::lock_guard lock(mutex_);
+      RT_CHECK(learn_of_peer());
+    }
+    ring();  // for what was written before the bell was known
+    if (is_alert_) bell_->ring_event_loop();
+    is_linked_ = true;
+    return Unit{};
+  }
+
+  Status learn_of_peer() {
     RT_TRY(bell, Bell::of({std::move(hello_fds_[0]), std::move(hello_fds_[1])}));
     bell_.emplace(std::move(bell));
     if (side_ == RingSide::Accepting) {
@@ -211,15 +235,34 @@ class RingTransport final : public Transport,
       RT_CHECK(map(hello_fds_[2].get()));
     }
     hello_fds_.clear();
+    has_bell_.store(true, std::memory_order_release);
     (void)flush();
-    ring();  // for what was written before the bell was known
-    is_linked_ = true;
     return Unit{};
   }
 
-  // Under the lock.
   void ring() {
-    if (bell_) RingPoller::has_rung(!bell_->ring());
+    if (has_bell_.load(std::memory_order_acquire)) RingPoller::has_rung(!bell_->ring());
+  }
+
+  // Under the lock.
+  Status queue(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail) {
+    const std::size_t size = head.size() + tail.size();
+    if (queued_ > 0 && queued_ + size > limits_.max_queue)
+      return Error{Code::Unavailable, "the peer reads too slowly: " + std::to_string(queued_) +
+                                          " bytes are waiting for it, the limit is " +
+                                          std::to_string(limits_.max_queue)};
+    std::string body;
+    body.reserve(size);
+    body.append(head).append(tail);
+    queue_.push_back({type, route, std::move(body)});
+    queued_ += size;
+    (void)flush();
+    return Unit{};
+  }
+
+  bool flush_locked() {
+    const std::lock_guard lock(mutex_);
+    return flush();
   }
 
   // Under the lock: writes of the queue what there is room for. True where it wrote.
@@ -227,7 +270,7 @@ class RingTransport final : public Transport,
     bool wrote = false;
     while (writer_ && !queue_.empty()) {
       Queued& first = queue_.front();
-      const std::size_t left = first.body.size() - flushed_, piece = std::min(left, RingWriter::kMostInRecord);
+      const std::size_t left = first.body.size() - flushed_, piece = std::min(left, Ring::kMostInRecord);
       const std::uint32_t type = static_cast<std::uint32_t>(first.type) | (piece < left ? kMore : 0);
       if (!writer_->write(type, first.route, {first.body.data() + flushed_, piece})) {
         if (writer_->wait_for_room(piece)) break;
@@ -240,7 +283,9 @@ class RingTransport final : public Transport,
       flushed_ = 0;
       queue_.pop_front();
     }
-    wants_room_.store(writer_ && !queue_.empty(), std::memory_order_relaxed);
+    const bool wants_room = writer_ && !queue_.empty();
+    if (wants_room_.exchange(wants_room, std::memory_order_relaxed) != wants_room)
+      wants_room ? poller_.attend() : poller_.neglect();
     return wrote;
   }
 
@@ -305,9 +350,11 @@ class RingTransport final : public Transport,
   std::size_t partial_ = 0;                                          // bytes of a frame in pieces
   std::optional<Error> error_;                                       // why it has ended; none where this side closed it
 
-  std::mutex mutex_;  // guards all below
+  tbb::spin_mutex mutex_;  // held for a copy at most; guards all below
   std::optional<RingWriter> writer_;
-  std::optional<Bell> bell_;  // the peer's
+  std::optional<Bell> bell_;  // the peer's; set once
+  std::atomic<bool> has_bell_{false};
+  bool is_alert_ = false;  // once there is a bell
   std::deque<Queued> queue_;
   std::size_t queued_ = 0;   // bytes in it
   std::size_t flushed_ = 0;  // of its first

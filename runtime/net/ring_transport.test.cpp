@@ -12,6 +12,7 @@
 #include "rt/runtime/net/bell.h"
 #include "rt/runtime/net/pass_fds.h"
 #include "rt/runtime/net/ring.h"
+#include "rt/runtime/net/ring_poller.h"
 #include "rt/runtime/net/transport.conformance.h"
 
 namespace rt {
@@ -22,6 +23,7 @@ using ::testing::HasSubstr;
 
 conformance::TransportPair ring_pair(boost::asio::io_context& io, TransportLimits limits) {
   auto [a, b] = socket_pair().get();
+  RingPoller::of(io).attend();
   return {make_ring_transport(io, a.release(), RingSide::Connecting, limits).get(),
           make_ring_transport(io, b.release(), RingSide::Accepting, limits).get()};
 }
@@ -32,7 +34,10 @@ constexpr std::uint32_t kCall = static_cast<std::uint32_t>(FrameType::Call);
 // no rule.
 class HostileRing : public ::testing::Test {
  protected:
-  void SetUp() override { reconnect(); }
+  void SetUp() override {
+    RingPoller::of(io).attend();
+    reconnect();
+  }
   void reconnect(TransportLimits limits = {}) {
     auto [mine, theirs] = socket_pair().get();
     peer = std::move(mine);
@@ -61,11 +66,6 @@ class HostileRing : public ::testing::Test {
     ASSERT_THAT(end->closed, ::testing::IsEmpty());
   }
   RingWriter writer() const { return RingWriter(Ring::map(memory.get(), 0).get()); }
-  // The number of bytes that the peer claims to have written, ever.
-  void claim(std::uint64_t bytes) {
-    const Mapping shared = map_shared(memory.get(), RingLayout::head_offset(0), 4096).get();
-    reinterpret_cast<std::atomic<std::uint64_t>*>(shared.data())->store(bytes);
-  }
   void put(std::size_t at, const void* bytes, std::size_t size) {
     const Mapping data = map_shared(memory.get(), RingLayout::data_offset(0), RingLayout::kCapacity).get();
     std::memcpy(data.data() + at, bytes, size);
@@ -103,28 +103,8 @@ TEST_F(HostileRing, IsReadLikeAnyWhileItKeepsToTheRules) {
   EXPECT_THAT(end->heard, ::testing::ElementsAre(Listening::Heard{FrameType::Call, 5, "hello"}));
 }
 
-TEST_F(HostileRing, IsClosedWhereItClaimsMoreThanItHolds) {
-  say_hello();
-  claim(RingLayout::kCapacity + 8);
-  ring();
-  expect_corrupt("bytes are said to lie in one of");
-}
-
-TEST_F(HostileRing, IsClosedWhereItWritesBackwards) {
-  say_hello();
-  auto out = writer();
-  ASSERT_TRUE(out.write(kCall, 0, "x"));
-  ring();
-  claim(8);
-  peer.reset();
-  run();
-  expect_corrupt("bytes are said to lie in one of");
-  EXPECT_EQ(end->heard.size(), 1);
-}
-
 struct BadRecord {
   const char* name;
-  std::uint64_t written;
   FrameHeader header;
   const char* says;
 };
@@ -134,7 +114,6 @@ class HostileRecord : public HostileRing, public ::testing::WithParamInterface<B
 TEST_P(HostileRecord, ClosesTheConnection) {
   say_hello();
   put(0, &GetParam().header, sizeof(FrameHeader));
-  claim(GetParam().written);
   ring();
   expect_corrupt(GetParam().says);
   EXPECT_THAT(end->heard, ::testing::IsEmpty());
@@ -142,12 +121,26 @@ TEST_P(HostileRecord, ClosesTheConnection) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, HostileRecord,
-    ::testing::Values(BadRecord{"HalfAHeader", 8, {0, kCall, 0}, "in the 8 that it wrote"},
-                      BadRecord{"LongerThanWritten", 24, {9, kCall, 0}, "a record of 9 bytes in the 24"},
-                      BadRecord{"LongerThanTheRing", 24, {0xFFFFFFFF, kCall, 0}, "a record of 4294967295 bytes"},
-                      BadRecord{"OfNoType", 24, {8, 77, 0}, "size 8, type 77"},
-                      BadRecord{"OfTypeNought", 24, {8, 0, 0}, "type 0"}),
+    ::testing::Values(BadRecord{"LongerThanARecord", {65537, kCall, 0}, "a record of 65537 bytes, where none has more"},
+                      BadRecord{"LongerThanTheRing", {0xFFFFFFFF, kCall, 0}, "a record of 4294967295 bytes"},
+                      BadRecord{"OfNoType", {8, 77, 0}, "size 8, type 77"},
+                      BadRecord{"OfTypeNought", {8, 0, 0}, "type 0"}),
     [](const auto& info) { return info.param.name; });
+
+// The writer may fill the ring again and again where the reader goes on: each record is looked at by itself.
+TEST_F(HostileRing, IsReadOnWhereItWritesOverWhatWasRead) {
+  say_hello();
+  auto out = writer();
+  ASSERT_TRUE(out.write(kCall, 0, "x"));
+  ring();
+  const FrameHeader again{1, kCall, 9};
+  put(0, &again, sizeof again);
+  peer.reset();
+  run();
+  EXPECT_EQ(end->heard.size(), 1);
+  ASSERT_EQ(end->closed.size(), 1);
+  EXPECT_EQ(end->closed.front().code, Code::NotSent);
+}
 
 TEST_F(HostileRing, CannotMakeTheReaderKeepMoreThanAFrameMayHold) {
   reconnect({.max_frame = 100});
@@ -228,6 +221,7 @@ TEST_P(KilledPeer, LastWordsAreHeardAndThenItsEnd) {
   theirs.reset();
   if (GetParam()) ::waitpid(child, nullptr, 0);
   boost::asio::io_context io{1};
+  RingPoller::of(io).attend();
   Listening end(make_ring_transport(io, mine.release(), RingSide::Accepting).get());
   while (end.closed.empty()) io.run_one();
   if (!GetParam()) ::waitpid(child, nullptr, 0);

@@ -46,6 +46,11 @@ class Transport {
   // The body is `head` followed by `tail`. NotSent when the connection is closed, Unavailable when its queue is full.
   virtual Status send(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail = {}) = 0;
 
+  // After a send of what must not wait: the peer looks at it soon, also where none of its threads is about to.
+  virtual void alert() {}
+  // The peer is known to be dead: what it has sent is still heard, then on_close.
+  virtual void peer_is_dead() {}
+
   virtual void close() = 0;  // frames not yet written are dropped; on_close isn't called
 };
 

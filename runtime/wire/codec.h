@@ -29,19 +29,21 @@
 #include <variant>
 #include <vector>
 
+#include "rt/runtime/base/bytes.h"
 #include "rt/runtime/base/result.h"
 
 namespace rt {
 
 class Encoder {
  public:
-  void raw(const void* from, std::size_t size) { bytes_.append(static_cast<const char*>(from), size); }
+  void raw(const void* from, std::size_t size) { bytes_.append(from, size); }
   void size(std::uint64_t value) { raw(&value, sizeof value); }
-  const std::string& bytes() const { return bytes_; }
-  std::string take() { return std::move(bytes_); }
+  std::string_view bytes() const { return bytes_.view(); }  // as long as nothing more is encoded
+  std::string take() { return std::string(bytes()); }
+  void clear() { bytes_.clear(); }
 
  private:
-  std::string bytes_;
+  Bytes bytes_;
 };
 
 class Decoder {

@@ -49,7 +49,7 @@ struct Control {
     killWorker @19 :Kill;
 
     # agent -> worker
-    stop @31 :Void;                  # it was asked to end: its stop token is set, and it leaves after its calls
+    stop @31 :Void;                  # it was asked to end: its stop token is set, and it leaves after its method
 
     # the head to itself
     tick @32 :Void;                  # time has passed; journalled, as any event

@@ -69,10 +69,12 @@ class Worker {
   void raise(int signal) { ::raise(signal); }
   void leave() { rt::self().leave(); }
   int work_until_asked_to_stop() {
+    note("works");
     while (!rt::self().stop_token().stop_requested()) ::poll(nullptr, 0, 1);
     return 42;
   }
   void work_for_ever() {
+    note("works");
     while (true) ::pause();
   }
   // A process in a session of its own, without a parent here.
