@@ -42,21 +42,24 @@ class Actor {
   ActorId id() const { return id_; }
   explicit operator bool() const { return client_ != nullptr; }
 
-  // Ends the actor and all processes below it. Calls under way fail with MaybeRan.
-  void kill() const { client().kill(id_); }
+  // Ends the actor and all processes below it, at once; calls under way fail with MaybeRan. With a deadline it is asked
+  // first: its stop token is set, the method under way returns and is answered, and it leaves; what is left of it then
+  // is killed. Calls that it hadn't begun fail. One that hasn't started yet is killed at once.
+  void kill(std::chrono::milliseconds deadline = {}) const { client().kill(id_, deadline); }
 
   void rt_encode(Encoder& to) const { encode<ActorId>(to, id_); }
   static Actor rt_decode(Decoder& from) {
     return {static_cast<detail::Client*>(from.context()), decode<ActorId>(from)};
   }
 
- private:
+  // Inside the library: this process's connection. Throws where the handle names no actor.
   detail::Client& client() const {
     if (!client_)
       throw Exception({Code::Invalid, "this handle names no actor: it was never assigned from a spawn or a lookup"});
     return *client_;
   }
 
+ private:
   template <auto M, class... Args>
   static Encoder encoded(Args&&... args) {
     using Traits = typename detail::Method<M>::Traits;

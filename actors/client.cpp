@@ -2,11 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <tuple>
 
 #include "rt/actors/control_link.h"
+#include "rt/actors/control_messages.h"
 #include "rt/actors/io_thread.h"
 #include "rt/actors/peers.h"
+#include "rt/actors/watchers.h"
 
 namespace rt::detail {
 namespace {
@@ -18,7 +23,7 @@ class ClientOfAgent final : public Client {
   explicit ClientOfAgent(IoThread& io)
       : io_(io),
         link_(io.io()),
-        peers_(io.io(), static_cast<Client*>(this), [this](ActorId id) { watch(id); }),
+        peers_(io.io(), static_cast<Client*>(this), [this](ActorId id) { ask_for_news(id); }),
         keys_(link_) {}
 
   ~ClientOfAgent() override {
@@ -27,6 +32,7 @@ class ClientOfAgent final : public Client {
     const Error ended{Code::Unavailable, "this process has left the cluster"};
     link_.fail_all(ended);
     peers_.fail_all(ended);
+    watchers_.tell_all(ended);
   }
 
   Status open(const ClientStart& start) {
@@ -41,18 +47,20 @@ class ClientOfAgent final : public Client {
           hello.setActor(start.actor);
           hello.setIncarnation(start.incarnation);
           hello.setAddress(start.address);
+          hello.setNameSpace(start.name_space);
         },
         [](wire::Reply::Reader reply) {
-          return std::pair{reply.getHello().getClient(), wire::text(reply.getHello().getRunFolder())};
+          const auto hello = reply.getHello();
+          return std::tuple{hello.getClient(), hello.getNode(), wire::text(hello.getRunFolder())};
         },
         std::chrono::seconds(30));
     if (!answer) return answer.error();
-    std::tie(id_, run_folder_) = *answer;
+    std::tie(id_, node_, run_folder_) = *answer;
     return Unit{};
   }
 
   ActorId spawn(const SpawnRequest& request) override {
-    const ActorId actor = (id_ << 24) + next_actor_.fetch_add(1);
+    const ActorId actor = next_id();
     peers_.expect(actor);
     link_.send([&](Control::Builder control) { fill_spawn(control.initSpawn(), actor, request); },
                [this, actor](Result<wire::Reply::Reader> reply) {
@@ -62,8 +70,15 @@ class ClientOfAgent final : public Client {
     return actor;
   }
 
-  void kill(ActorId actor) override {
-    link_.send([&](Control::Builder control) { control.initKill().setActor(actor); }, nullptr);
+  void kill(ActorId actor, std::chrono::milliseconds deadline) override {
+    const auto limit = std::clamp<std::int64_t>(deadline.count(), 0, UINT32_MAX);
+    link_.send(
+        [&](Control::Builder control) {
+          auto kill = control.initKill();
+          kill.setActor(actor);
+          kill.setDeadlineMs(static_cast<std::uint32_t>(limit));
+        },
+        nullptr);
   }
 
   std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
@@ -74,9 +89,57 @@ class ClientOfAgent final : public Client {
     return peers_.send(actor, method, arguments);
   }
 
-  Result<ActorId> lookup(const std::string& name) override {
-    return link_.ask([&](Control::Builder control) { control.setLookup(name); },
-                     [](wire::Reply::Reader reply) { return reply.getActor().getActor(); }, std::chrono::seconds(30));
+  Result<ActorId> lookup(const std::string& name, const std::string& name_space) override {
+    return link_.ask(
+        [&](Control::Builder control) {
+          auto wanted = control.initLookup();
+          wanted.setName(name);
+          wanted.setNameSpace(name_space);
+        },
+        [](wire::Reply::Reader reply) { return reply.getActor().getActor(); }, ControlLink::kAnswerLimit);
+  }
+
+  Result<std::vector<ActorFacts>> list(const std::string& name_space) override {
+    return link_.ask([&](Control::Builder control) { control.setListActors(name_space); },
+                     [](wire::Reply::Reader reply) { return read_actors(reply.getActors()); },
+                     ControlLink::kAnswerLimit);
+  }
+
+  std::uint64_t supervise(const SupervisorOptions& options) override {
+    const std::uint64_t number = next_id();
+    link_.send([&](Control::Builder control) { fill_supervise(control.initSupervise(), number, options); }, nullptr);
+    return number;
+  }
+
+  std::shared_ptr<Watcher> watch(ActorId actor, Watcher::Told told) override {
+    auto watcher = watchers_.add(actor, std::move(told));
+    link_.send([&](Control::Builder control) { control.initWatch().setActor(actor); },
+               [watcher](Result<wire::Reply::Reader> reply) {
+                 if (!reply)
+                   watcher->tell(reply.error());
+                 else if (reply->isDied())
+                   watcher->tell(read_death(reply->getDied()));
+               });
+    return watcher;
+  }
+
+  Status leaving() override {
+    return link_.ask([](Control::Builder control) { control.setLeaving(); }, [](wire::Reply::Reader) { return Unit{}; },
+                     ControlLink::kAnswerLimit);
+  }
+
+  Status constructor_threw(const std::string& what) override {
+    return link_.ask([&](Control::Builder control) { control.setConstructorThrew(what); },
+                     [](wire::Reply::Reader) { return Unit{}; }, ControlLink::kAnswerLimit);
+  }
+
+  void on_stop(std::function<void()> handler) override {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_handler_ = handler;
+      if (!is_to_stop_) return;
+    }
+    if (handler) handler();
   }
 
   std::uint64_t lease(const GangSize& gang, const std::string& name,
@@ -124,50 +187,27 @@ class ClientOfAgent final : public Client {
     return link_.ask([](Control::Builder control) { control.setCluster(); },
                      [](wire::Reply::Reader reply) {
                        const auto facts = reply.getCluster();
-                       return ClusterTotals{facts.getNodes(), facts.getCpus(), facts.getGpus(), facts.getFreeCpus(),
-                                            facts.getFreeGpus()};
+                       return ClusterTotals{facts.getNodes(),     facts.getCpus(),     facts.getGpus(),
+                                            facts.getFreeCpus(),  facts.getFreeGpus(), facts.getMemory(),
+                                            facts.getFreeMemory()};
                      },
-                     std::chrono::seconds(30));
+                     ControlLink::kAnswerLimit);
   }
 
   KeyValue& keys() override { return keys_; }
   const std::string& run_folder() const override { return run_folder_; }
+  std::uint32_t node() const override { return node_; }
 
  private:
-  static void fill_spawn(wire::Spawn::Builder spawn, ActorId actor, const SpawnRequest& request) {
-    spawn.setActor(actor);
-    spawn.setClass(request.class_name);
-    spawn.setArguments(wire::as_data(request.arguments));
-    spawn.initProgram().setPath(request.program);
-    spawn.getProgram().setHash(request.program_hash);
-    spawn.setName(request.name);
-    spawn.setLease(request.lease);
-    spawn.setBundle(request.bundle);
-    spawn.setCpus(request.cpus);
-    spawn.setGpus(request.gpus);
-    auto environment = spawn.initEnvironment(static_cast<unsigned>(request.environment.size()));
-    for (unsigned i = 0; i < request.environment.size(); ++i) environment.set(i, request.environment[i]);
-    spawn.setDirectory(request.directory);
-    spawn.setLog(request.log);
-    spawn.setMaxRestarts(request.max_restarts);
-  }
+  std::uint64_t next_id() { return (id_ << 24) + next_actor_.fetch_add(1); }
 
-  static Lease read_lease(wire::Lease::Reader from) {
-    Lease lease{.id = from.getId()};
-    for (const auto bundle : from.getBundles()) {
-      BundleView view{.node = bundle.getNode()};
-      for (const auto core : bundle.getCores()) view.cores.push_back(core);
-      for (const auto gpu : bundle.getGpus()) view.gpus.push_back(wire::text(gpu));
-      lease.bundles.push_back(std::move(view));
-    }
-    return lease;
-  }
-
-  void watch(ActorId actor) {
+  // For calls to an actor that was spawned elsewhere.
+  void ask_for_news(ActorId actor) {
     link_.send([&](Control::Builder control) { control.initWatch().setActor(actor); },
                [this, actor](Result<wire::Reply::Reader> reply) {
+                 if (reply && reply->isDied()) return on_death_notice(read_death(reply->getDied()));
                  if (!reply && reply.error().code != Code::Unavailable)  // of a lost agent on_lost tells
-                   on_death_notice({.actor = actor, .cause = reply.error().message});
+                   on_death_notice({.actor = actor, .cause = reply.error().message, .exit_code = -1});
                });
   }
 
@@ -176,21 +216,25 @@ class ClientOfAgent final : public Client {
       const auto started = notice.getActorStarted();
       peers_.on_started(started.getActor(), started.getIncarnation(), wire::text(started.getAddress()));
     } else if (notice.isActorDied()) {
-      const auto died = notice.getActorDied();
-      on_death_notice({.actor = died.getActor(),
-                       .incarnation = died.getIncarnation(),
-                       .cause = wire::text(died.getCause()),
-                       .exit_code = died.getExitCode(),
-                       .signal = static_cast<int>(died.getSignal()),
-                       .killed = died.getKilled(),
-                       .will_restart = died.getWillRestart(),
-                       .keeper_lost = died.getKeeperLost(),
-                       .last_lines = wire::text(died.getLastLines())});
+      on_death_notice(read_death(notice.getActorDied()));
+    } else if (notice.isStop()) {
+      on_stop_asked();
     }
+  }
+
+  void on_stop_asked() {
+    std::function<void()> handler;
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(is_to_stop_, true)) return;
+      handler = stop_handler_;
+    }
+    if (handler) handler();
   }
 
   void on_death_notice(const ActorDeath& death) {
     peers_.on_died(death);
+    watchers_.tell(death);
     std::function<void(const ActorDeath&)> handler;
     {
       const std::lock_guard lock(mutex_);
@@ -200,7 +244,9 @@ class ClientOfAgent final : public Client {
   }
 
   void on_lost() {
-    peers_.fail_all({Code::Unavailable, "this node's agent (rtd) is gone"});
+    const Error lost{Code::Unavailable, "this node's agent (rtd) is gone"};
+    peers_.fail_all(lost);
+    watchers_.tell_all(lost);
     std::function<void()> handler;
     {
       const std::lock_guard lock(mutex_);
@@ -213,14 +259,17 @@ class ClientOfAgent final : public Client {
   IoThread& io_;
   ControlLink link_;
   Peers peers_;
+  Watchers watchers_;
   KeyValueOfHead keys_;
   std::uint64_t id_ = 0;
+  std::uint32_t node_ = 0;
   std::string run_folder_;
   std::atomic<std::uint64_t> next_actor_{1};
   std::mutex mutex_;  // guards the handlers
   std::function<void(const ActorDeath&)> death_handler_;
   std::function<void()> lost_handler_;
-  bool is_lost_ = false;
+  std::function<void()> stop_handler_;
+  bool is_lost_ = false, is_to_stop_ = false;
 };
 
 }  // namespace

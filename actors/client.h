@@ -23,16 +23,34 @@ namespace rt {
 
 using ActorId = std::uint64_t;
 
+enum class DeathKind {
+  Exited,
+  Signalled,
+  OutOfMemory,  // over its memory_limit, or killed by the kernel
+  ConstructorThrew,
+  Killed,  // as somebody asked
+  Left,    // by itself
+  ParentEnded,
+  NodeLost,
+  NotStarted,  // it was refused, or its program can't serve
+};
+
 struct ActorDeath {
   ActorId actor = 0;
   std::uint32_t incarnation = 0;
-  std::string cause;   // "signal 9 (SIGKILL)", "exit code 3", "its constructor threw: ..."
+  DeathKind kind = DeathKind::NotStarted;
+  // For people: "signal 11 (SIGSEGV)", "exit code 3", "the constructor threw: ...", "it was killed by the driver (pid
+  // 7)", "out of memory: it used 2.1 GiB, its limit is 2.0 GiB", "given up after 3 restarts; the first failure: ...".
+  std::string cause;
   int exit_code = -1;  // -1 where a signal ended it
   int signal = 0;
-  bool killed = false;  // because rt was asked to
+  bool killed = false;                              // because rt was asked to
+  std::string killed_by;                            // who asked, in words; empty where nobody did
+  std::uint64_t memory_used = 0, memory_limit = 0;  // bytes, of one that went over its limit
   bool will_restart = false;
-  bool keeper_lost = false;  // with the fork server, rt's own process, that kept it: no fault of its own
-  std::string last_lines;    // of its log
+  std::uint32_t restarts = 0;  // so far, of its crash loop
+  bool keeper_lost = false;    // with the fork server, rt's own process, that kept it: no fault of its own
+  std::string last_lines;      // of its log; of one that was given up, those of the first failure
 };
 
 struct BundleView {
@@ -52,15 +70,29 @@ struct GangSize {
 
 struct ClusterTotals {
   std::uint32_t nodes = 0, cpus = 0, gpus = 0, free_cpus = 0, free_gpus = 0;
+  std::uint64_t memory = 0, free_memory = 0;  // bytes
 };
+
+struct ActorFacts;
+struct SupervisorOptions;
 
 namespace detail {
 
 struct SpawnRequest {
   std::string class_name, arguments, program, program_hash, name, directory, log;
   std::uint64_t lease = 0;
-  std::uint32_t bundle = 0, cpus = 0, gpus = 0, max_restarts = 0;
+  std::uint32_t bundle = 0, cpus = 0, gpus = 0;
   std::vector<std::string> environment;
+  std::string name_space;
+  bool detached = false;
+  std::uint64_t supervisor = 0, memory = 0, memory_limit = 0;
+  std::uint32_t threads = 0;
+  std::vector<int> cpuset;
+  std::vector<std::pair<std::string, std::uint64_t>> resources;
+  struct {
+    std::uint32_t most = 0;
+    std::chrono::milliseconds window{0}, delay{0}, max_delay{0};
+  } restarts;
 };
 
 // How a call is made.
@@ -69,13 +101,15 @@ struct CallTerms {
 };
 
 class IoThread;
+class Watcher;
 
 struct ClientStart {
   IoThread* io = nullptr;  // stopped by the client's end
   int agent_fd = -1;
   std::uint64_t actor = 0;  // of a worker
   std::uint32_t incarnation = 0;
-  std::string address;  // where a worker listens
+  std::string address;     // where a worker listens
+  std::string name_space;  // of a driver
 };
 
 class Client {
@@ -85,11 +119,21 @@ class Client {
   virtual ~Client() = default;
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
-  virtual void kill(ActorId actor) = 0;
+  virtual void kill(ActorId actor, std::chrono::milliseconds deadline = {}) = 0;  // 0: at once
   virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                           CallTerms terms = {}) = 0;
   virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;  // one way
-  virtual Result<ActorId> lookup(const std::string& name) = 0;
+  virtual Result<ActorId> lookup(const std::string& name, const std::string& name_space) = 0;
+  virtual Result<std::vector<ActorFacts>> list(const std::string& name_space) = 0;
+  virtual std::uint64_t supervise(const SupervisorOptions& options) = 0;  // its number, for SpawnRequest::supervisor
+
+  // `told` runs on the I/O thread for each death of the actor, or once with an error, while the result is kept.
+  virtual std::shared_ptr<Watcher> watch(ActorId actor, std::function<void(const Result<ActorDeath>&)> told) = 0;
+
+  // A worker's. The first two wait until the head knows.
+  virtual Status leaving() = 0;
+  virtual Status constructor_threw(const std::string& what) = 0;
+  virtual void on_stop(std::function<void()> handler) = 0;  // on the I/O thread; at once where it was asked already
 
   // `granted` runs on the I/O thread, once; it may come much later. The number cancels it before.
   virtual std::uint64_t lease(const GangSize& gang, const std::string& name,
@@ -103,6 +147,7 @@ class Client {
   virtual Result<ClusterTotals> totals() = 0;
   virtual KeyValue& keys() = 0;
   virtual const std::string& run_folder() const = 0;
+  virtual std::uint32_t node() const = 0;
 };
 
 }  // namespace detail

@@ -1,7 +1,6 @@
 #include "rt/actors/cluster.h"
 
 #include <atomic>
-#include <filesystem>
 
 #include "rt/actors/cluster_parts.h"
 #include "rt/actors/trial_rank.h"
@@ -12,7 +11,8 @@
 
 namespace rt {
 
-Cluster::Cluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Cluster::Cluster(std::unique_ptr<Parts> parts)
+    : Spawner(parts->client.get(), &parts->program), parts_(std::move(parts)) {}
 Cluster::Cluster(Cluster&&) noexcept = default;
 Cluster& Cluster::operator=(Cluster&&) noexcept = default;
 Cluster::~Cluster() = default;
@@ -23,19 +23,6 @@ void Cluster::on_death(std::function<void(const ActorDeath&)> handler) { client(
 
 Result<ClusterTotals> Cluster::totals() { return client().totals(); }
 
-ActorId Cluster::spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments) {
-  return client().spawn({.class_name = std::string(class_name),
-                         .arguments = std::move(arguments),
-                         .program = parts_->program.path,
-                         .program_hash = parts_->program.hash,
-                         .name = std::string(options.name),
-                         .directory = std::filesystem::current_path().string(),
-                         .log = std::string(options.log),
-                         .cpus = options.cpus,
-                         .gpus = options.gpus,
-                         .max_restarts = options.max_restarts});
-}
-
 Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptions& options,
                                                               const std::string& program) {
   auto parts = std::make_unique<Parts>();
@@ -43,7 +30,8 @@ Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptio
   parts->embedded = std::move(embedded);
   RT_TRY(copy, copy_program(program, parts->embedded->folder().path()));
   parts->program = std::move(copy);
-  auto client = detail::Client::start({.io = &parts->io, .agent_fd = parts->embedded->take_agent_fd()});
+  auto client = detail::Client::start(
+      {.io = &parts->io, .agent_fd = parts->embedded->take_agent_fd(), .name_space = std::string(options.name_space)});
   if (!client) return parts->embedded->explain(client.error());
   parts->client = *std::move(client);
   return parts;

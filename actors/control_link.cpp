@@ -3,12 +3,6 @@
 #include "rt/runtime/net/unix_socket.h"
 
 namespace rt::detail {
-namespace {
-
-constexpr std::chrono::seconds kAnswerLimit{30};
-
-}  // namespace
-
 void ControlLink::open(int agent_fd, std::function<void(wire::Control::Reader)> on_notice,
                        std::function<void()> on_lost) {
   on_notice_ = std::move(on_notice);
@@ -85,7 +79,7 @@ Status KeyValueOfHead::set(std::string_view key, std::string_view value) {
         set.setKey(std::string(key));
         set.setValue(wire::as_data(value));
       },
-      [](wire::Reply::Reader) { return Unit{}; }, kAnswerLimit);
+      [](wire::Reply::Reader) { return Unit{}; }, ControlLink::kAnswerLimit);
 }
 
 Result<std::string> KeyValueOfHead::wait_for(const std::vector<std::string>& keys, std::chrono::milliseconds deadline) {
@@ -121,7 +115,7 @@ Result<std::int64_t> KeyValueOfHead::add(std::string_view key, std::int64_t amou
         add.setKey(std::string(key));
         add.setAmount(amount);
       },
-      [](wire::Reply::Reader reply) { return reply.getKeyValue().getNumber(); }, kAnswerLimit);
+      [](wire::Reply::Reader reply) { return reply.getKeyValue().getNumber(); }, ControlLink::kAnswerLimit);
 }
 
 Result<std::string> KeyValueOfHead::compare_set(std::string_view key, std::string_view expected,
@@ -133,7 +127,7 @@ Result<std::string> KeyValueOfHead::compare_set(std::string_view key, std::strin
         swap.setExpected(wire::as_data(expected));
         swap.setDesired(wire::as_data(desired));
       },
-      [](wire::Reply::Reader reply) { return wire::data(reply.getKeyValue().getValue()); }, kAnswerLimit);
+      [](wire::Reply::Reader reply) { return wire::data(reply.getKeyValue().getValue()); }, ControlLink::kAnswerLimit);
 }
 
 Result<bool> KeyValueOfHead::check(const std::vector<std::string>& keys) {
@@ -142,12 +136,12 @@ Result<bool> KeyValueOfHead::check(const std::vector<std::string>& keys) {
         auto wanted = control.initKeyValue().initCheck(static_cast<unsigned>(keys.size()));
         for (unsigned i = 0; i < keys.size(); ++i) wanted.set(i, keys[i]);
       },
-      [](wire::Reply::Reader reply) { return reply.getKeyValue().getFound(); }, kAnswerLimit);
+      [](wire::Reply::Reader reply) { return reply.getKeyValue().getFound(); }, ControlLink::kAnswerLimit);
 }
 
 Result<bool> KeyValueOfHead::remove(std::string_view key) {
   return link_.ask([&](wire::Control::Builder control) { control.initKeyValue().setRemove(std::string(key)); },
-                   [](wire::Reply::Reader reply) { return reply.getKeyValue().getFound(); }, kAnswerLimit);
+                   [](wire::Reply::Reader reply) { return reply.getKeyValue().getFound(); }, ControlLink::kAnswerLimit);
 }
 
 }  // namespace rt::detail

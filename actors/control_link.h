@@ -22,6 +22,7 @@ namespace rt::detail {
 
 class ControlLink {
  public:
+  static constexpr std::chrono::seconds kAnswerLimit{30};  // of the head, for what it decides at once
   using OnReply = std::function<void(Result<wire::Reply::Reader>)>;
 
   explicit ControlLink(boost::asio::io_context& io) : io_(io) {}

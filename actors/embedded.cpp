@@ -93,9 +93,25 @@ Status Embedded::start_head(const std::string& rtd) {
 Status Embedded::start_node(const std::string& rtd, const ConnectOptions& options) {
   RT_TRY(ends, socket_pair());
   agent_fd_ = std::move(ends.first);
-  RT_TRY(pid, spawn_process({.argv = {rtd, "node", "--run", folder_.path(), "--mark", folder_.mark(), "--driver-fd",
-                                      "3", "--cpus", std::to_string(options.cpus), "--simulate-gpus",
-                                      std::to_string(options.simulate_gpus)},
+  std::vector<std::string> argv{rtd,
+                                "node",
+                                "--run",
+                                folder_.path(),
+                                "--mark",
+                                folder_.mark(),
+                                "--driver-fd",
+                                "3",
+                                "--cpus",
+                                std::to_string(options.cpus),
+                                "--simulate-gpus",
+                                std::to_string(options.simulate_gpus),
+                                "--memory",
+                                std::to_string(options.memory)};
+  for (const Resource& resource : options.resources) {
+    argv.emplace_back("--resource");
+    argv.push_back(std::string(resource.name) + "=" + std::to_string(resource.amount));
+  }
+  RT_TRY(pid, spawn_process({.argv = argv,
                              .environment = environment_with({folder_.mark()}),
                              .log = folder_.path() + "/node.log",
                              .inherit_fd = ends.second.get()}));

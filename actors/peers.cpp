@@ -291,8 +291,7 @@ void Peers::on_died(const ActorDeath& death) {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[death.actor];
     if (!peer.dead.empty() || death.incarnation < peer.incarnation) return;
-    std::string why = death.cause.empty() ? "unknown cause" : death.cause;
-    if (death.killed) why = "it was killed as asked";
+    const std::string why = death.cause.empty() ? "unknown cause" : death.cause;
     const std::string lines = death.last_lines.empty() ? "" : "\nits last lines:\n" + death.last_lines;
     if (const auto connection = std::exchange(peer.connection, nullptr)) {
       const Verdict verdict{death.actor, death.incarnation, death.will_restart, why + lines};

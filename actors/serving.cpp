@@ -50,6 +50,11 @@ void Serving::open(AnyObject object, void* context, Thrown place) {
   place_ = std::move(place);
 }
 
+void Serving::close() {
+  const std::lock_guard lock(mutex_);
+  object_ = nullptr;
+}
+
 bool Serving::take_urgent(const Mailbox::Letter& letter) {
   const MethodEntry method = find_method(letter.header.method);
   if (!method.urgent) return false;

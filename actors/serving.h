@@ -23,6 +23,7 @@ class Serving {
 
   // Calls wait until then. `context` is what handles in arguments come to life with; `place` is told with exceptions.
   void open(AnyObject object, void* context, Thrown place);
+  void close();  // lets go of the object: the actor leaves
   [[noreturn]] void serve();
 
  private:

@@ -1,5 +1,6 @@
 #include "rt/actors/worker.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "rt/actors/method_table.h"
 #include "rt/actors/serving.h"
 #include "rt/actors/worker_context.h"
+#include "rt/runtime/base/log.h"
 #include "rt/runtime/wire/control.capnp.h"
 #include "rt/runtime/wire/message.h"
 
@@ -29,7 +31,10 @@ struct Start {
   std::uint32_t incarnation = 0;
   std::string class_name, arguments, directory, log, run_folder;
   std::vector<std::string> environment, gpus;
-  std::vector<int> cores;
+  std::vector<int> cores, cpuset;
+  std::uint32_t threads = 0;
+  std::string name, name_space;
+  JobProgram program;
 };
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -47,7 +52,12 @@ Start read_start(const std::string& bytes) {
              .class_name = wire::text(spawn.getClass()),
              .arguments = wire::data(spawn.getArguments()),
              .directory = wire::text(spawn.getDirectory()),
-             .log = wire::text(spawn.getLog())};
+             .log = wire::text(spawn.getLog()),
+             .threads = spawn.getThreads() > 0 ? spawn.getThreads() : spawn.getCpus(),
+             .name = wire::text(spawn.getName()),
+             .name_space = wire::text(spawn.getNameSpace()),
+             .program = {wire::text(spawn.getProgram().getPath()), wire::text(spawn.getProgram().getHash())}};
+    for (const auto core : spawn.getCpuset()) start.cpuset.push_back(core);
     for (const auto entry : spawn.getEnvironment()) start.environment.push_back(wire::text(entry));
     for (const auto gpu : from.getBundle().getGpus()) start.gpus.push_back(wire::text(gpu));
     for (const auto core : from.getBundle().getCores()) start.cores.push_back(core);
@@ -66,6 +76,21 @@ void take_on_log(const std::string& path) {
   ::close(log);
 }
 
+// Its lines in the log carry its name.
+void take_on_role(const Start& start) {
+  const std::string role = start.name.empty() ? "actor " + std::to_string(start.actor) : start.name;
+  (void)log::start({.role = start.incarnation == 1 ? role : role + "." + std::to_string(start.incarnation)});
+}
+
+// What was loaded before the fork has read its environment already, so OpenMP is told, where it is loaded.
+void take_on_threads(std::uint32_t threads) {
+  if (threads == 0) return;
+  const std::string count = std::to_string(threads);
+  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) ::setenv(name, count.c_str(), 1);
+  if (void* const set = ::dlsym(RTLD_DEFAULT, "omp_set_num_threads"))
+    reinterpret_cast<void (*)(int)>(set)(static_cast<int>(threads));
+}
+
 void take_on_environment(const Start& start) {
   for (const std::string& entry : start.environment)
     if (const auto equals = entry.find('='); equals != std::string::npos)
@@ -77,15 +102,28 @@ void take_on_environment(const Start& start) {
     give_up("cannot enter the folder " + start.directory + ": " + std::strerror(errno));
 }
 
-// Only where the slots are real cores: a slot that the user made up pins nothing.
-void take_on_cores(const std::vector<int>& cores) {
+// To the cores that were asked for; else to those of its slots where they are real cores: a slot that the user made up
+// pins nothing. What it is pinned to.
+std::vector<int> take_on_cores(const Start& start) {
+  const bool is_asked = !start.cpuset.empty();
+  const std::vector<int>& cores = is_asked ? start.cpuset : start.cores;
   cpu_set_t set;
   CPU_ZERO(&set);
+  std::string words;
   for (const int core : cores) {
-    if (core < 0 || core >= CPU_SETSIZE) return;
-    CPU_SET(core, &set);
+    words += (words.empty() ? "" : ",") + std::to_string(core);
+    if (core >= 0 && core < CPU_SETSIZE)
+      CPU_SET(core, &set);
+    else if (!is_asked)
+      return {};
   }
-  if (!cores.empty()) ::sched_setaffinity(0, sizeof set, &set);
+  if (cores.empty()) return {};
+  cpu_set_t got;
+  const bool is_pinned = ::sched_setaffinity(0, sizeof set, &set) == 0 &&
+                         ::sched_getaffinity(0, sizeof got, &got) == 0 && CPU_EQUAL(&set, &got);
+  if (is_asked && (!is_pinned || CPU_COUNT(&set) < static_cast<int>(cores.size())))
+    give_up("cannot be pinned to the cores " + words + " of its cpuset: this machine doesn't let it use all of them");
+  return is_pinned ? cores : std::vector<int>{};
 }
 
 int connect_to_agent(const std::string& run_folder) {
@@ -98,14 +136,34 @@ AnyObject construct(const Start& start, Client& client) {
   const Construct make = find_class(start.class_name);
   if (!make)
     give_up("this program has no actor class " + start.class_name + " with such a constructor; was it built again?");
+  std::string thrown = "what is no std::exception";
   try {
     Decoder from(start.arguments, &client);
     return make(from);
   } catch (const std::exception& e) {
-    give_up(std::string("the constructor threw: ") + e.what());
+    thrown = e.what();
   } catch (...) {
-    give_up("the constructor threw what is no std::exception");
   }
+  (void)client.constructor_threw(thrown);  // where it can't be told, the log says it
+  give_up("the constructor threw: " + thrown);
+}
+
+// A worker leaves by a call to itself: on the main thread, when the method under way has been answered.
+constexpr wire::MethodName kLeave = "rt.leave";
+const bool leave_is_registered = register_method(kLeave, [](void*, Decoder&, Encoder&) { worker_context().finish(); });
+
+WorkerContext context_of(const Start& start, Client& client, const std::vector<int>& cpuset) {
+  return {.client = &client,
+          .cores = start.cores,
+          .gpus = start.gpus,
+          .cpuset = cpuset,
+          .actor = start.actor,
+          .incarnation = start.incarnation,
+          .threads = start.threads,
+          .name = start.name,
+          .name_space = start.name_space,
+          .program = start.program,
+          .leave = [&client, actor = start.actor] { (void)client.send(actor, kLeave, ""); }};
 }
 
 }  // namespace
@@ -120,8 +178,10 @@ WorkerContext& worker_context() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGINT, SIG_IGN);
   if (!start.log.empty()) take_on_log(start.log);
+  take_on_role(start);
+  take_on_threads(start.threads);
   take_on_environment(start);
-  take_on_cores(start.cores);
+  const std::vector<int> cpuset = take_on_cores(start);
 
   const std::string address =
       start.run_folder + "/actors/" + std::to_string(start.actor) + "." + std::to_string(start.incarnation);
@@ -136,10 +196,26 @@ WorkerContext& worker_context() {
                                .address = address});
   if (!client) give_up("the node's agent refused this worker: " + client.error().message);
   (*client)->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
-  worker_context() = {.client = client->get(), .cores = start.cores, .gpus = start.gpus};
 
-  const AnyObject object = construct(start, **client);
-  serving.open(object, client->get(), {.actor = std::to_string(start.actor), .pid = ::getpid()});
+  AnyObject object;
+  worker_context() = context_of(start, **client, cpuset);
+  worker_context().finish = [&] {
+    (void)(*client)->leaving();
+    serving.close();
+    object.reset();
+    std::fflush(nullptr);
+    ::_exit(0);
+  };
+  (*client)->on_stop([] {
+    worker_context().stop.request_stop();
+    worker_context().leave();
+  });
+
+  object = construct(start, **client);
+  serving.open(object, client->get(),
+               {.actor = start.name.empty() ? std::to_string(start.actor) : start.name,
+                .node = (*client)->node(),
+                .pid = ::getpid()});
   serving.serve();
 }
 

@@ -1,10 +1,12 @@
 // rtd: a head or a node of a cluster. People don't call it: rt::connect and rtctl do.
 //
 //   rtd head --run FOLDER [--driver-fd 3]
-//   rtd node --run FOLDER --mark RT_RUN=ID [--driver-fd 3] [--cpus N] [--simulate-gpus N]
+//   rtd node --run FOLDER --mark RT_RUN=ID [--driver-fd 3] [--cpus N] [--simulate-gpus N] [--memory BYTES]
+//            [--resource NAME=AMOUNT]...
 
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 
@@ -12,6 +14,8 @@
 #include "rt/runtime/base/process_setup.h"
 #include "rt/runtime/device/cpus.h"
 #include "rt/runtime/device/gpus.h"
+#include "rt/runtime/device/memory.h"
+#include "rt/runtime/device/oom_kills.h"
 #include "rt/runtime/head/server.h"
 #include "rt/runtime/node/agent.h"
 
@@ -20,8 +24,10 @@ namespace {
 struct Arguments {
   std::string run, mark;
   int driver_fd = -1;
-  int cpus = 0;            // 0: what this machine has
-  int simulated_gpus = 0;  // 0: what this machine has
+  int cpus = 0;              // 0: what this machine has
+  int simulated_gpus = 0;    // 0: what this machine has
+  std::uint64_t memory = 0;  // 0: what this machine has
+  std::vector<std::string> resources;
 };
 
 int fail(const rt::Error& error) {
@@ -55,14 +61,42 @@ std::vector<std::string> gpus(int simulated) {
   return uuids;
 }
 
+rt::Result<std::uint64_t> memory(std::uint64_t wanted) {
+  if (wanted > 0) return wanted;
+  RT_TRY(share, rt::usable_memory());
+  for (const std::string& notice : share.notices) rt::log::warning("{}", notice);
+  return share.bytes;
+}
+
+rt::Result<std::map<std::string, std::uint64_t>> resources(const std::vector<std::string>& given) {
+  std::map<std::string, std::uint64_t> amounts;
+  for (const std::string& entry : given) {
+    const auto equals = entry.rfind('=');
+    std::uint64_t amount = 0;
+    const char* const end = entry.data() + entry.size();
+    if (equals == 0 || equals == std::string::npos ||
+        std::from_chars(entry.data() + equals + 1, end, amount).ptr != end || equals + 1 == entry.size())
+      return rt::Error{rt::Code::Invalid, "a resource is NAME=AMOUNT, a whole number: not '" + entry + "'"};
+    amounts[entry.substr(0, equals)] = amount;
+  }
+  return amounts;
+}
+
 int run_node(const Arguments& arguments) {
   const auto cores = slots(arguments.cpus);
   if (!cores) return fail(cores.error());
+  const auto bytes = memory(arguments.memory);
+  if (!bytes) return fail(bytes.error());
+  const auto amounts = resources(arguments.resources);
+  if (!amounts) return fail(amounts.error());
   boost::asio::io_context io(1);
   rt::Agent agent(io, {.run_folder = arguments.run,
                        .mark = arguments.mark,
                        .cores = *cores,
                        .gpus = gpus(arguments.simulated_gpus),
+                       .memory = *bytes,
+                       .resources = *amounts,
+                       .oom_kills = [] { return rt::kernel_oom_kills(); },
                        .driver_fd = arguments.driver_fd});
   if (const auto started = agent.start(); !started) return fail(started.error());
   io.run();
@@ -87,6 +121,8 @@ int main(int argc, char** argv) {
   node->add_option("--mark", arguments.mark, "NAME=VALUE in the environment of all that this run starts")->required();
   node->add_option("--cpus", arguments.cpus, "CPU slots, the user's own word");
   node->add_option("--simulate-gpus", arguments.simulated_gpus, "GPU slots that aren't there, the user's own word");
+  node->add_option("--memory", arguments.memory, "Bytes of memory that actors may reserve, the user's own word");
+  node->add_option("--resource", arguments.resources, "NAME=AMOUNT of what rt knows nothing of, for actors to reserve");
   CLI11_PARSE(app, argc, argv);
   try {
     return head->parsed() ? run_head(arguments) : run_node(arguments);

@@ -235,12 +235,20 @@ TEST_F(Programs, OneWithASecondThreadIsRefusedAndTheThreadIsNamed) {
 
 TEST_F(Programs, TheCounterExampleSaysWhatItsReaderExpects) {
   EXPECT_THAT(run(built_program("counter")).output,
-              AllOf(HasSubstr("10 + 5 = 15\nthen 16 and 17\nit threw: a counter only grows, not by -1\n"),
+              AllOf(HasSubstr("10 + 5 = 15\nthen 16 and 17\nit threw: a counter only grows, not by -1 (std::"),
                     HasSubstr("and lives on: 17\nMaybeRan: "), HasSubstr("signal 6 (SIGABRT)")));
 }
 
 TEST_F(Programs, TheRingExampleGoesThroughFourProcesses) {
   EXPECT_EQ(run(built_program("ring")).output, "the token went through 4 processes\n");
+}
+
+TEST_F(Programs, TheParameterServerExampleFindsTheLine) {
+  EXPECT_EQ(run(built_program("parameter_server")).output, "y = 3.00 x + 1.00\n");
+}
+
+TEST_F(Programs, ThePipelineExampleKeepsFewUnderWay) {
+  EXPECT_EQ(run(built_program("pipeline")).output, "1600 letters, at most 8 items at once in the middle\n");
 }
 
 }  // namespace

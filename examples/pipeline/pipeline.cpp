@@ -56,6 +56,6 @@ int main(int argc, char** argv) {
   }
   rt::wait_all(under_way);
 
-  std::cout << sink.call<&Sink::letters>().get() << " letters, at most "
-            << doubler.call<&Doubler::most_at_once>().get() << " items at once in the middle\n";
+  std::cout << sink.call<&Sink::letters>().get() << " letters, at most " << doubler.call<&Doubler::most_at_once>().get()
+            << " items at once in the middle\n";
 }

@@ -60,6 +60,8 @@ Status adopt_orphans() {
   return Unit{};
 }
 
+std::set<pid_t> descendants_of(pid_t root) { return descendants(root, {}); }
+
 std::set<pid_t> children() { return children_of(::getpid()); }
 
 void reap_children(const std::set<pid_t>& spared) {

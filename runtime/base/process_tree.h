@@ -17,6 +17,9 @@ namespace rt {
 // Makes this process a subreaper, for good.
 Status adopt_orphans();
 
+// Every process below `root` now, without itself.
+std::set<pid_t> descendants_of(pid_t root);
+
 // The children of this process now, zombies included.
 std::set<pid_t> children();
 

@@ -7,6 +7,7 @@
 #include "rt/runtime/base/temporary_folder.h"
 #include "rt/runtime/device/cpus.h"
 #include "rt/runtime/device/memory.h"
+#include "rt/runtime/device/oom_kills.h"
 
 namespace rt {
 namespace {
@@ -138,6 +139,25 @@ TEST(ThisMachine, ItsCoresAreThoseOfTheAffinity) {
   EXPECT_EQ(share.cores.size(), static_cast<std::size_t>(CPU_COUNT(&set)));
   for (const int core : share.cores) EXPECT_TRUE(CPU_ISSET(core, &set));
   EXPECT_GT(usable_memory().get().bytes, 0u);
+}
+
+// --- the kernel's kills ------------------------------------------------------------------------------------------
+
+TEST_F(Shares, CountTheKernelsKillsInOurOwnControlGroup) {
+  put("proc/vmstat", "nr_free_pages 5\noom_kill 40\n");
+  use_v1();
+  put("sys/fs/cgroup/memory/slurm/job_7/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+  EXPECT_EQ(kernel_oom_kills(root.path()), 3u);
+  use_v2();
+  put("sys/fs/cgroup/slurm/job_7/memory.events", "low 0\nhigh 0\nmax 9\noom 7\noom_kill 2\noom_group_kill 0\n");
+  EXPECT_EQ(kernel_oom_kills(root.path()), 2u);
+}
+
+TEST_F(Shares, CountTheWholeMachinesKillsWhereNoGroupDoes) {
+  use_v2();
+  EXPECT_EQ(kernel_oom_kills(root.path()), 0u);
+  put("proc/vmstat", "nr_free_pages 5\noom_kill 40\n");
+  EXPECT_EQ(kernel_oom_kills(root.path()), 40u);
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 #pragma once
-// How the head's sources build the messages that go out. Included by runtime/head/*.cpp only.
+// How the head's sources build the messages that go out, and read what several of them read. Included by
+// runtime/head/*.cpp only.
+
+#include <algorithm>
 
 #include "rt/runtime/head/head.h"
 #include "rt/runtime/wire/message.h"
 
 namespace rt {
+
+inline constexpr const char* kDefaultNameSpace = "default";
 
 template <class Fill>
 void Head::emit(Origin to, std::uint64_t request, Fill&& fill) {
@@ -13,6 +18,14 @@ void Head::emit(Origin to, std::uint64_t request, Fill&& fill) {
   control.setRequest(request);
   fill(control);
   out_.push_back({to, wire::to_bytes(builder)});
+}
+
+inline RestartPolicy restart_policy(wire::RestartPolicy::Reader from) {
+  constexpr std::uint64_t kLongest = std::uint64_t{1} << 40;  // 35 years, so that no sum overflows
+  return {.most = from.getMost(),
+          .window = HeadTime(std::min(from.getWindowMs(), kLongest)),
+          .delay = HeadTime(std::min(from.getDelayMs(), kLongest)),
+          .max_delay = HeadTime(std::min(from.getMaxDelayMs(), kLongest))};
 }
 
 inline void fill_bundle(wire::Bundle::Builder to, const BundlePlace& place) {

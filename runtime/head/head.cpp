@@ -8,8 +8,9 @@ namespace rt {
 
 using wire::text;
 
-Result<std::vector<Outgoing>> Head::handle(Origin from, std::string_view control) {
+Result<std::vector<Outgoing>> Head::handle(Origin from, std::string_view control, HeadTime now) {
   out_.clear();
+  now_ = std::max(now_, now);
   const Status read = wire::with_message<Control>(control, [&](Control::Reader message) { dispatch(from, message); });
   if (!read) return read.error();
   return std::move(out_);
@@ -19,7 +20,8 @@ bool Head::is_journalled(std::string_view control) {
   bool journalled = false;
   const Status read = wire::with_message<Control>(control, [&](Control::Reader message) {
     const auto kind = message.which();
-    journalled = kind != Control::KEY_VALUE && kind != Control::CLUSTER && kind != Control::LOOKUP;
+    journalled = kind != Control::KEY_VALUE && kind != Control::CLUSTER && kind != Control::LOOKUP &&
+                 kind != Control::LIST_ACTORS;
   });
   return read && journalled;
 }
@@ -36,9 +38,13 @@ void Head::of_client(Origin from, std::uint64_t request, Control::Reader message
     case Control::RELEASE_LEASE: return on_release(from, message.getReleaseLease(), request);
     case Control::CANCEL_LEASE: return on_cancel(from, message.getCancelLease());
     case Control::SPAWN: return on_spawn(from, request, message.getSpawn());
-    case Control::KILL: return on_kill(from, message.getKill().getActor(), request);
-    case Control::LOOKUP: return on_lookup(from, text(message.getLookup()), request);
+    case Control::KILL: return on_kill(from, message.getKill(), request);
+    case Control::LOOKUP: return on_lookup(from, message.getLookup(), request);
+    case Control::LIST_ACTORS: return on_list(from, text(message.getListActors()), request);
     case Control::WATCH: return on_watch(from, message.getWatch().getActor(), request);
+    case Control::SUPERVISE: return on_supervise(from, request, message.getSupervise());
+    case Control::LEAVING: return on_leaving(from, request);
+    case Control::CONSTRUCTOR_THREW: return on_constructor_threw(from, text(message.getConstructorThrew()), request);
     case Control::CLUSTER: return on_cluster(from, request);
     case Control::KEY_VALUE: return on_key_value(from, request, message.getKeyValue());
     default:
@@ -50,9 +56,11 @@ void Head::of_client(Origin from, std::uint64_t request, Control::Reader message
 
 void Head::of_agent(Origin from, std::uint64_t request, Control::Reader message) {
   const bool is_known = nodes_.count(from.node) > 0;
+  if (message.isTick() && from == Origin{}) return on_tick();
   if (message.isRegisterNode() && from == Origin{}) return on_register(from, request, message.getRegisterNode());
   if (message.isWorkerStarted() && is_known) return on_worker_started(from, message.getWorkerStarted());
   if (message.isWorkerExited() && is_known) return on_worker_exited(from, message.getWorkerExited());
+  if (message.isDriverJoined() && is_known) return on_driver_joined(from.node, message.getDriverJoined());
   if (message.isClientLeft() && is_known) {
     if (message.getClientLeft() == 0) return on_node_lost(from.node);
     return on_client_left({from.node, message.getClientLeft()});
@@ -62,26 +70,16 @@ void Head::of_agent(Origin from, std::uint64_t request, Control::Reader message)
                            " from " + (is_known ? "a node's agent" : "one that isn't registered")});
 }
 
-void Head::fill_started(wire::ActorStarted::Builder to, std::uint64_t id, const Actor& actor) {
-  to.setActor(id);
-  to.setIncarnation(actor.incarnation);
-  to.setAddress(actor.address);
-  to.setPid(actor.pid);
-  to.setClient(actor.client.client);
-}
-
-void Head::on_lookup(Origin from, const std::string& name, std::uint64_t request) {
-  const auto it = names_.find(name);
-  if (it == names_.end() || !actors_.at(it->second).started)
-    return fail(from, request, {Code::NotFound, "no running actor has the name '" + name + "'"});
-  const Actor& actor = actors_.at(it->second);
-  emit(from, request,
-       [&](Control::Builder control) { fill_started(control.initReply().initActor(), it->second, actor); });
-}
-
 void Head::on_watch(Origin from, std::uint64_t id, std::uint64_t request) {
   const auto it = actors_.find(id);
-  if (it == actors_.end()) return fail(from, request, {Code::NotFound, "actor " + std::to_string(id) + " is gone"});
+  if (it == actors_.end() && ended_.contains(id))
+    return emit(from, request, [&](Control::Builder control) {
+      (void)wire::with_message<wire::ActorDied>(ended_.at(id), [&](auto died) { control.initReply().setDied(died); });
+    });
+  if (it == actors_.end())
+    return fail(from, request,
+                {Code::NotFound, "actor " + std::to_string(id) + " is gone: it was never spawned here, or more than " +
+                                     std::to_string(kMostEnded) + " actors have died since"});
   it->second.watchers.insert(from);
   done(from, request);
   if (it->second.started)
@@ -97,25 +95,10 @@ void Head::on_cluster(Origin from, std::uint64_t request) {
     facts.setGpus(totals.gpus);
     facts.setFreeCpus(totals.free_cpus);
     facts.setFreeGpus(totals.free_gpus);
+    facts.setMemory(totals.memory);
+    facts.setFreeMemory(totals.free_memory);
     facts.setPendingLeases(static_cast<std::uint32_t>(pending_.size()));
   });
-}
-
-void Head::on_client_left(Origin client) {
-  keys_.forget_client(client.node, client.client);
-  std::erase_if(pending_, [&](const Pending& pending) { return pending.owner == client && pending.actor == 0; });
-  std::vector<std::uint64_t> children;
-  for (auto& [id, actor] : actors_) {
-    actor.watchers.erase(client);
-    if (actor.owner == client) children.push_back(id);
-  }
-  for (const std::uint64_t id : children)
-    if (const auto it = actors_.find(id); it != actors_.end()) kill(id, it->second);
-  std::vector<LeaseId> leases;
-  for (const auto& [id, lease] : leases_)
-    if (lease.owner == client) leases.push_back(id);
-  for (const LeaseId id : leases) release(id);
-  grant_pending();  // what it asked for may have stood before others
 }
 
 void Head::fail(Origin to, std::uint64_t request, const Error& error) {

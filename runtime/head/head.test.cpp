@@ -7,36 +7,8 @@
 namespace rt {
 namespace {
 
-using Lines = std::vector<std::string>;
 using testing::Contains;
 using testing::IsEmpty;
-
-constexpr std::uint64_t kDriver = 1 << 20, kOther = kDriver + 1, kWorker = kDriver + 2;
-constexpr LeaseId kLease = LeaseId{5} << 32;  // lease n is kLease + n
-
-// One node of 4 cores and 2 GPUs in term 5.
-class HeadTest : public ::testing::Test, protected TestMessages {
- protected:
-  void SetUp() override { ASSERT_EQ(tell({}, node(4, 2)), Lines{"1.0 #1 node 1 from " + std::to_string(kDriver)}); }
-  Lines tell(Origin from, const std::string& message) {
-    const auto answers = head.handle(from, message);
-    EXPECT_TRUE(answers) << answers.error().message;
-    return answers ? describe(*answers) : Lines{"damaged"};
-  }
-  Lines driver(const std::string& message) { return tell({1, kDriver}, message); }
-  Lines other(const std::string& message) { return tell({1, kOther}, message); }
-  Lines agent(const std::string& message) { return tell({1, 0}, message); }
-  // An actor of the driver in its lease 1, running as client `kWorker`.
-  void start_worker(SpawnFields fields = {.actor = 7, .lease = kLease + 1}) {
-    driver(lease(1, 1, 2));
-    driver(spawn(2, fields));
-    agent(started(fields.actor, 1, kWorker));
-  }
-  std::uint32_t free_cpus() const { return head.totals().free_cpus; }
-  Head head{5};
-};
-
-std::string to(std::uint64_t client, const std::string& what) { return "1." + std::to_string(client) + " " + what; }
 
 // --- leases ------------------------------------------------------------------------------------------------------
 
@@ -134,8 +106,9 @@ TEST_F(HeadTest, KillingAnActorThatStillWaitsLetsThoseBehindItIn) {
   driver(lease(1, 1, 1));
   driver(spawn(2, {.actor = 7, .cpus = 4}));
   other(lease(3, 1, 3));
-  EXPECT_EQ(driver(kill(7)), (Lines{to(kDriver, "died 7.1 of it was killed before it had its resources killed"),
-                                    to(kOther, "#3 lease 2 [1: 1 2 3]")}));
+  EXPECT_EQ(driver(kill(7)),
+            (Lines{to(kDriver, "died 7.1 of it was killed by the driver (pid 4711) before it had its resources killed"),
+                   to(kOther, "#3 lease 2 [1: 1 2 3]")}));
 }
 
 TEST_F(HeadTest, RestartsAsOftenAsWasAskedAndNeverAfterAKill) {
@@ -143,17 +116,18 @@ TEST_F(HeadTest, RestartsAsOftenAsWasAskedAndNeverAfterAKill) {
   EXPECT_EQ(agent(exited(7, 1)), (Lines{to(kDriver, "died 7.1 of exit code 1 restarts"), "1.0 start 7.2 on 0"}));
   EXPECT_THAT(agent(exited(7, 1)), IsEmpty()) << "the older incarnation's end is no news";
   EXPECT_THAT(agent(started(7, 1, kWorker)), IsEmpty());
-  EXPECT_EQ(agent(exited(7, 2)), Lines{to(kDriver, "died 7.2 of exit code 1")});
+  EXPECT_EQ(agent(exited(7, 2)),
+            Lines{to(kDriver, "died 7.2 of given up after 1 restart; the first failure: exit code 1")});
 
   driver(spawn(2, {.actor = 8, .restarts = 3}));
   EXPECT_EQ(driver(kill(8)), Lines{"1.0 kill 8.1"});
-  EXPECT_EQ(agent(exited(8)), Lines{to(kDriver, "died 8.1 of exit code 1 killed")});
+  EXPECT_EQ(agent(exited(8)), Lines{to(kDriver, "died 8.1 of it was killed by the driver (pid 4711) killed")});
   EXPECT_EQ(head.actors(), 0);
 }
 
 TEST_F(HeadTest, ANameIsOneLivingActors) {
   driver(spawn(1, {.actor = 7, .name = "counter"}));
-  EXPECT_EQ(other(lookup(2, "counter")), Lines{to(kOther, "#2 error NotFound")}) << "it doesn't run yet";
+  EXPECT_EQ(other(lookup(2, "counter")), Lines{to(kOther, "#2 actor 7")}) << "calls wait until it runs";
   agent(started(7, 1, kWorker));
   EXPECT_EQ(other(lookup(3, "counter")), Lines{to(kOther, "#3 actor 7")});
   EXPECT_EQ(driver(spawn(4, {.actor = 8, .name = "counter"})), Lines{to(kDriver, "#4 error Invalid")});
@@ -260,12 +234,13 @@ TEST_F(HeadTest, DamagedBytesChangeNothing) {
         Head copy = head;
         std::string damaged = message;
         damaged[at] = byte;
-        if (!copy.handle(from, damaged)) {
-          EXPECT_EQ(describe(*copy.handle({1, kDriver}, cluster(1))), describe(*head.handle({1, kDriver}, cluster(1))));
+        if (!copy.handle(from, damaged, {})) {
+          EXPECT_EQ(describe(*copy.handle({1, kDriver}, cluster(1), {})),
+                    describe(*head.handle({1, kDriver}, cluster(1), {})));
           EXPECT_EQ(copy.actors(), head.actors());
-          EXPECT_EQ(describe(*copy.handle({}, node(1, 1))), describe(*Head(head).handle({}, node(1, 1))));
+          EXPECT_EQ(describe(*copy.handle({}, node(1, 1), {})), describe(*Head(head).handle({}, node(1, 1), {})));
         }
-        (void)copy.handle(from, message.substr(0, at / 8 * 8));
+        (void)copy.handle(from, message.substr(0, at / 8 * 8), {});
       }
 }
 

@@ -27,6 +27,9 @@ struct SpawnFields {
   std::string name;
   LeaseId lease = 0;
   std::uint32_t bundle = 0, cpus = 0, gpus = 0, restarts = 0;
+  std::uint64_t supervisor = 0, memory = 0;
+  std::string name_space;
+  bool detached = false;
 };
 
 struct TestMessages {
@@ -69,19 +72,57 @@ struct TestMessages {
           spawn.setBundle(fields.bundle);
           spawn.setCpus(fields.cpus);
           spawn.setGpus(fields.gpus);
-          spawn.setMaxRestarts(fields.restarts);
-          spawn.setClass("Class");
+          spawn.initRestarts().setMost(fields.restarts);
+          spawn.getRestarts().setDelayMs(100);
+          spawn.getRestarts().setMaxDelayMs(30'000);
+          spawn.setSupervisor(fields.supervisor);
+          spawn.setMemory(fields.memory);
+          spawn.setNameSpace(fields.name_space);
+          spawn.setDetached(fields.detached);
+          spawn.setClass("std::tuple<Class, std::map<int, int>>");
         },
         request);
   }
-  static std::string kill(std::uint64_t actor) {
-    return control([&](auto m) { m.initKill().setActor(actor); });
+  static std::string kill(std::uint64_t actor, std::uint32_t deadline_ms = 0) {
+    return control([&](auto m) {
+      m.initKill().setActor(actor);
+      m.getKill().setDeadlineMs(deadline_ms);
+    });
+  }
+  static std::string supervise(std::uint64_t id, wire::Strategy strategy, std::uint32_t most) {
+    return control([&](auto m) {
+      auto supervise = m.initSupervise();
+      supervise.setSupervisor(id);
+      supervise.setStrategy(strategy);
+      supervise.setStopMs(500);
+      supervise.initRestarts().setMost(most);
+    });
+  }
+  static std::string leaving() {
+    return control([](auto m) { m.setLeaving(); });
+  }
+  static std::string threw(const std::string& what) {
+    return control([&](auto m) { m.setConstructorThrew(what); });
+  }
+  static std::string driver_joined(std::uint64_t client, std::uint32_t pid, const std::string& name_space = "") {
+    return control([&](auto m) {
+      auto joined = m.initDriverJoined();
+      joined.setClient(client);
+      joined.setPid(pid);
+      joined.setNameSpace(name_space);
+    });
+  }
+  static std::string list(std::uint64_t request, const std::string& name_space) {
+    return control([&](auto m) { m.setListActors(name_space); }, request);
+  }
+  static std::string tick() {
+    return control([](auto m) { m.setTick(); });
   }
   static std::string watch(std::uint64_t request, std::uint64_t actor) {
     return control([&](auto m) { m.initWatch().setActor(actor); }, request);
   }
   static std::string lookup(std::uint64_t request, const std::string& name) {
-    return control([&](auto m) { m.setLookup(name); }, request);
+    return control([&](auto m) { m.initLookup().setName(name); }, request);
   }
   static std::string cluster(std::uint64_t request) {
     return control([](auto m) { m.setCluster(); }, request);
@@ -108,12 +149,15 @@ struct TestMessages {
     });
   }
   static std::string exited(std::uint64_t actor, std::uint32_t incarnation = 1,
-                            const std::string& cause = "exit code 1") {
+                            const std::string& cause = "exit code 1", const std::string& last_lines = "",
+                            bool deadline_passed = false) {
     return control([&](auto message) {
       auto died = message.initWorkerExited();
       died.setActor(actor);
       died.setIncarnation(incarnation);
       died.setCause(cause);
+      died.setLastLines(last_lines);
+      died.setDeadlinePassed(deadline_passed);
     });
   }
   static std::string left(std::uint64_t client) {
@@ -134,6 +178,7 @@ inline std::string describe(const Outgoing& message) {
       for (const auto gpu : start.getBundle().getGpus()) text << ' ' << gpu.cStr();
     } else if (control.isKillWorker()) {
       text << "kill " << control.getKillWorker().getActor() << '.' << control.getKillWorker().getIncarnation();
+      if (control.getKillWorker().getDeadlineMs() > 0) text << " within " << control.getKillWorker().getDeadlineMs();
     } else if (control.isActorStarted()) {
       text << "started " << control.getActorStarted().getActor() << '.' << control.getActorStarted().getIncarnation();
     } else if (control.isActorDied()) {
@@ -149,6 +194,12 @@ inline std::string describe(const Outgoing& message) {
         text << "done";
       else if (reply.isNode())
         text << "node " << reply.getNode().getNode() << " from " << reply.getNode().getFirstClient();
+      else if (reply.isDied())
+        text << "has died of " << reply.getDied().getCause().cStr();
+      else if (reply.isActors())
+        for (const auto actor : reply.getActors())
+          text << '[' << actor.getActor() << ' ' << actor.getNameSpace().cStr() << '/' << actor.getName().cStr() << ' '
+               << actor.getClass().cStr() << ' ' << static_cast<int>(actor.getState()) << ']';
       else if (reply.isActor())
         text << "actor " << reply.getActor().getActor();
       else if (reply.isKeyValue())
@@ -175,5 +226,46 @@ inline std::vector<std::string> describe(const std::vector<Outgoing>& messages) 
   for (const Outgoing& message : messages) lines.push_back(describe(message));
   return lines;
 }
+
+using Lines = std::vector<std::string>;
+
+inline constexpr std::uint64_t kDriver = 1 << 20, kOther = kDriver + 1, kWorker = kDriver + 2;
+inline constexpr LeaseId kLease = LeaseId{5} << 32;  // lease n is kLease + n
+
+inline std::string to(std::uint64_t client, const std::string& what) {
+  return "1." + std::to_string(client) + " " + what;
+}
+
+// One node of 4 cores and 2 GPUs in term 5, and a driver of pid 4711. `now` is moved by hand.
+class HeadTest : public ::testing::Test, protected TestMessages {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(tell({}, node(4, 2)), Lines{"1.0 #1 node 1 from " + std::to_string(kDriver)});
+    agent(driver_joined(kDriver, 4711));
+  }
+  Lines tell(Origin from, const std::string& message) {
+    const auto answers = head.handle(from, message, now);
+    EXPECT_TRUE(answers) << answers.error().message;
+    return answers ? describe(*answers) : Lines{"damaged"};
+  }
+  Lines driver(const std::string& message) { return tell({1, kDriver}, message); }
+  Lines other(const std::string& message) { return tell({1, kOther}, message); }
+  Lines worker(const std::string& message) { return tell({1, kWorker}, message); }
+  Lines agent(const std::string& message) { return tell({1, 0}, message); }
+  // Time passes up to the head's next tick.
+  Lines wait_for_tick() {
+    now = head.next_tick().value();
+    return tell({}, tick());
+  }
+  // An actor of the driver in its lease 1, running as client `kWorker`.
+  void start_worker(SpawnFields fields = {.actor = 7, .lease = kLease + 1}) {
+    driver(lease(1, 1, 2));
+    driver(spawn(2, fields));
+    agent(started(fields.actor, 1, kWorker));
+  }
+  std::uint32_t free_cpus() const { return head.totals().free_cpus; }
+  HeadTime now{0};
+  Head head{5};
+};
 
 }  // namespace rt

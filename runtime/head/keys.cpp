@@ -15,8 +15,9 @@ std::vector<std::string> prefixed(const std::string& prefix, capnp::List<capnp::
 }  // namespace
 
 std::string Head::key_prefix(Origin client) const {
-  const auto it = lease_of_client_.find(client);
-  return it == lease_of_client_.end() ? "shared/" : "lease/" + std::to_string(it->second) + "/";
+  const auto it = actor_of_client_.find(client);
+  const LeaseId gang = it == actor_of_client_.end() ? 0 : actors_.at(it->second).lease;
+  return gang == 0 ? "shared/" : "lease/" + std::to_string(gang) + "/";
 }
 
 void Head::on_key_value(Origin from, std::uint64_t request, wire::KeyValueRequest::Reader asked) {

@@ -29,20 +29,20 @@ void Head::on_cancel(Origin from, std::uint64_t request) {
   const auto granted = std::find_if(leases_.begin(), leases_.end(), [&](const auto& entry) {
     return entry.second.owner == from && entry.second.request == request;
   });
-  if (granted != leases_.end()) release(granted->first);
+  if (granted != leases_.end()) release(granted->first, who(from));
   grant_pending();
 }
 
 void Head::on_release(Origin from, LeaseId id, std::uint64_t request) {
-  if (const auto it = leases_.find(id); it != leases_.end() && it->second.owner == from) release(id);
+  if (const auto it = leases_.find(id); it != leases_.end() && it->second.owner == from) release(id, who(from));
   done(from, request);
 }
 
-void Head::release(LeaseId id) {
+void Head::release(LeaseId id, const std::string& by) {
   Lease& lease = leases_.at(id);
   lease.releasing = true;
   const std::set<std::uint64_t> actors = lease.actors;
-  for (const std::uint64_t actor : actors) kill(actor, actors_.at(actor));
+  for (const std::uint64_t actor : actors) kill(actor, {.by = by, .cause = "its lease was released by " + by});
   free_if_empty(id);
 }
 
@@ -53,7 +53,7 @@ void Head::refuse_impossible() {
     const Status possible = ledger_.check_possible(pending.gang);
     if (possible) continue;
     if (pending.actor != 0) {
-      bury_with(pending.actor, possible.error().message);
+      bury_with(pending.actor, wire::DeathKind::NOT_STARTED, possible.error().message);
       continue;
     }
     std::erase_if(pending_, [&](const Pending& p) { return p.owner == pending.owner && p.request == pending.request; });

@@ -9,7 +9,7 @@
 
 namespace rt {
 
-std::string head_record(Origin from, std::string_view control);
+std::string head_record(Origin from, std::string_view control, HeadTime now);
 
 // The head of `term` after these records. Code::Corrupt names the record that is too short to be one; a message that
 // the head itself found damaged changes nothing then as now.

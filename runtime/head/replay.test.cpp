@@ -16,14 +16,17 @@ class RandomCluster : private TestMessages {
  public:
   explicit RandomCluster(std::uint64_t seed) : random_(seed) {}
 
+  HeadTime now() const { return now_; }
+
   std::pair<Origin, std::string> next() {
+    now_ += HeadTime(below(100));
     if (nodes_ == 0 || below(60) == 0)
       return {{}, (++nodes_, node(static_cast<int>(below(6) + 1), static_cast<int>(below(3))))};
     const auto node_id = static_cast<NodeId>(below(nodes_) + 1);
     const Origin agent{node_id, 0}, client{node_id, (std::uint64_t{node_id} << 20) + below(4)};
     const std::uint64_t actor = below(12) + 1, request = ++requests_;
     const LeaseId lease_id = (kTerm << 32) + below(20) + 1;
-    switch (below(14)) {
+    switch (below(18)) {
       case 0:
       case 1:
         return {client, lease(request, static_cast<std::uint32_t>(below(4)), static_cast<std::uint32_t>(below(3)))};
@@ -39,11 +42,18 @@ class RandomCluster : private TestMessages {
                                         .name = below(2) ? "" : "name",
                                         .cpus = static_cast<std::uint32_t>(below(3)),
                                         .restarts = static_cast<std::uint32_t>(below(2))})};
-      case 8: return {client, kill(actor)};
+      case 8: return {client, kill(actor, static_cast<std::uint32_t>(below(2) * 500))};
       case 9: return {client, watch(request, actor)};
       case 10: return {agent, started(actor, static_cast<std::uint32_t>(below(2) + 1), client.client + 100)};
       case 11:
       case 12: return {agent, exited(actor, static_cast<std::uint32_t>(below(2) + 1))};
+      case 13: return {client, supervise(20 + below(3), static_cast<wire::Strategy>(below(3)), 2)};
+      case 14:
+        return {client,
+                spawn(request,
+                      {.actor = actor, .supervisor = 20 + below(3), .memory = below(1000), .detached = below(2) == 0})};
+      case 15: return {{}, tick()};
+      case 16: return {{node_id, client.client + 100}, leaving()};
       default: return {agent, left(below(30) == 0 ? 0 : client.client)};
     }
   }
@@ -52,6 +62,7 @@ class RandomCluster : private TestMessages {
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   std::mt19937_64 random_;
   std::uint64_t nodes_ = 0, requests_ = 0;
+  HeadTime now_{0};
 };
 
 class HeadReplay : public ::testing::TestWithParam<int> {};
@@ -63,8 +74,8 @@ TEST_P(HeadReplay, GivesAHeadThatGoesOnAsTheOneThatWrote) {
   std::vector<std::string> records;
   for (int i = 0; i < 400; ++i) {
     const auto [from, message] = cluster.next();
-    if (Head::is_journalled(message)) records.push_back(head_record(from, message));
-    ASSERT_TRUE(head.handle(from, message));
+    if (Head::is_journalled(message)) records.push_back(head_record(from, message, cluster.now()));
+    ASSERT_TRUE(head.handle(from, message, cluster.now()));
   }
   auto replayed = replay_head(kTerm, records);
   ASSERT_TRUE(replayed) << replayed.error().message;
@@ -72,7 +83,9 @@ TEST_P(HeadReplay, GivesAHeadThatGoesOnAsTheOneThatWrote) {
   EXPECT_EQ(replayed->leases(), head.leases());
   for (int i = 0; i < 400; ++i) {
     const auto [from, message] = cluster.next();
-    ASSERT_EQ(describe(*replayed->handle(from, message)), describe(*head.handle(from, message))) << "message " << i;
+    ASSERT_EQ(describe(*replayed->handle(from, message, cluster.now())),
+              describe(*head.handle(from, message, cluster.now())))
+        << "message " << i;
   }
 }
 
@@ -83,7 +96,7 @@ TEST_P(HeadReplay, NeverGivesASlotTwice) {
   std::size_t leases = 0;
   for (int i = 0; i < 1000; ++i) {
     const auto [from, message] = cluster.next();
-    ASSERT_TRUE(head.handle(from, message));
+    ASSERT_TRUE(head.handle(from, message, cluster.now()));
     const LedgerTotals totals = head.totals();
     ASSERT_LE(totals.free_cpus, totals.cpus);
     ASSERT_LE(totals.free_gpus, totals.gpus);
@@ -98,7 +111,7 @@ TEST_P(HeadReplay, NeverGivesASlotTwice) {
 INSTANTIATE_TEST_SUITE_P(Seeds, HeadReplay, testing::Range(0, 20));
 
 TEST(HeadRecord, ThatIsTooShortIsNamed) {
-  const std::vector<std::string> records{head_record({}, TestMessages::node(1, 0)), "short"};
+  const std::vector<std::string> records{head_record({}, TestMessages::node(1, 0), {}), "short"};
   const auto head = replay_head(kTerm, records);
   ASSERT_FALSE(head);
   EXPECT_EQ(head.error().code, Code::Corrupt);

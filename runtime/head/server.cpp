@@ -1,5 +1,8 @@
 #include "rt/runtime/head/server.h"
 
+#include <boost/asio/steady_timer.hpp>
+
+#include "rt/runtime/base/clock.h"
 #include "rt/runtime/base/crash_point.h"
 #include "rt/runtime/base/journal.h"
 #include "rt/runtime/base/log.h"
@@ -9,7 +12,30 @@
 namespace rt {
 struct HeadServer::Parts {
   Parts(boost::asio::io_context& io_context, OpenedJournal opened)
-      : io(io_context), journal(std::move(opened.journal)), head(opened.term) {}
+      : io(io_context), journal(std::move(opened.journal)), head(opened.term), timer(io_context) {}
+
+  HeadTime now() const { return std::chrono::duration_cast<HeadTime>(SystemClock().now() - started); }
+
+  // The passing of time is an event like any other: in the journal before it has an effect.
+  void wait_for_tick() {
+    const std::optional<HeadTime> next = head.next_tick();
+    if (next == awaited) return;
+    awaited = next;
+    timer.cancel();
+    if (!next) return;
+    timer.expires_at(started + *next);
+    timer.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      awaited.reset();
+      capnp::MallocMessageBuilder builder;
+      builder.initRoot<wire::Control>().setTick();
+      const std::string tick = wire::to_bytes(builder);
+      const HeadTime time = now();
+      if (const Status kept = journal->append(head_record({}, tick, time)); !kept) return end(kept.error());
+      if (const auto answers = head.handle({}, tick, time)) send(*answers);
+      wait_for_tick();
+    });
+  }
 
   // One agent's connection. Its node is known once the head has answered its registration.
   void welcome(const std::shared_ptr<Transport>& agent) {
@@ -23,13 +49,14 @@ struct HeadServer::Parts {
 
   void on_frame(const std::shared_ptr<Transport>& agent, NodeId& node, const Frame& frame) {
     const Origin from{node, frame.route};
+    const HeadTime time = now();
     if (Head::is_journalled(frame.body)) {
       RT_CRASH_POINT("head.before_append");
-      const Status kept = journal->append(head_record(from, frame.body));
+      const Status kept = journal->append(head_record(from, frame.body, time));
       if (!kept) return refuse(agent, frame, kept.error());
     }
     RT_CRASH_POINT("head.after_append");
-    auto answers = head.handle(from, frame.body);
+    auto answers = head.handle(from, frame.body, time);
     if (!answers && from.client != 0) return drop(agent, from, answers.error());
     if (!answers) {
       agent->close();
@@ -42,6 +69,7 @@ struct HeadServer::Parts {
     for (const Outgoing& message : *answers)
       if (message.to.node == 0) (void)agent->send(FrameType::Control, message.to.client, message.bytes);  // a refusal
     send(*answers);
+    wait_for_tick();
   }
 
   // A client that sends damaged bytes loses its own connection, not its node's.
@@ -59,8 +87,9 @@ struct HeadServer::Parts {
     capnp::MallocMessageBuilder builder;
     builder.initRoot<wire::Control>().setClientLeft(0);
     const std::string left = wire::to_bytes(builder);
-    if (const Status kept = journal->append(head_record({node, 0}, left)); !kept) return end(kept.error());
-    if (const auto answers = head.handle({node, 0}, left)) send(*answers);
+    if (const Status kept = journal->append(head_record({node, 0}, left, now())); !kept) return end(kept.error());
+    if (const auto answers = head.handle({node, 0}, left, now())) send(*answers);
+    wait_for_tick();
   }
 
   // A request is refused; news can't be, and a head that forgot it would hold what is free for ever.
@@ -99,6 +128,9 @@ struct HeadServer::Parts {
   boost::asio::io_context& io;
   std::unique_ptr<Journal> journal;
   Head head;
+  const TimePoint started = SystemClock().now();
+  boost::asio::steady_timer timer;
+  std::optional<HeadTime> awaited;  // what the timer waits for
   std::map<NodeId, std::shared_ptr<Transport>> nodes;
   std::set<NodeId> stuck;  // to be closed once all has been sent
   int dropped_clients = 0;

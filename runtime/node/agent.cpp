@@ -20,7 +20,8 @@ void Agent::send_head(Fill&& fill) {
   (void)head_->send(FrameType::Control, 0, wire::to_bytes(builder));  // a failure shows as the head's on_close
 }
 
-Agent::Agent(boost::asio::io_context& io, AgentOptions options) : io_(io), options_(std::move(options)) {}
+Agent::Agent(boost::asio::io_context& io, AgentOptions options)
+    : io_(io), options_(std::move(options)), memory_timer_(io), oom_kills_(options_.oom_kills()) {}
 
 Status Agent::start() {
   RT_CHECK(adopt_orphans());
@@ -41,6 +42,13 @@ Status Agent::start() {
     for (unsigned i = 0; i < options_.cores.size(); ++i) cores.set(i, options_.cores[i]);
     auto gpus = facts.initGpus(static_cast<unsigned>(options_.gpus.size()));
     for (unsigned i = 0; i < options_.gpus.size(); ++i) gpus.set(i, options_.gpus[i]);
+    facts.setMemory(options_.memory);
+    auto resources = facts.initResources(static_cast<unsigned>(options_.resources.size()));
+    unsigned next = 0;
+    for (const auto& [resource, amount] : options_.resources) {
+      resources[next].setName(resource);
+      resources[next++].setAmount(amount);
+    }
   });
   return Unit{};
 }
@@ -108,6 +116,7 @@ Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Con
   if (is_worker) worker->second.address = text(hello.getAddress());
 
   const ClientId client = next_client_++;
+  if (is_worker) worker->second.client = client;
   clients_[client] = transport;
   capnp::MallocMessageBuilder builder;
   auto answer = builder.initRoot<Control>();
@@ -117,7 +126,14 @@ Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Con
   reply.setNode(node_);
   reply.setRunFolder(options_.run_folder);
   (void)transport->send(FrameType::Control, 0, wire::to_bytes(builder));
-  if (is_worker)
+  if (!is_worker)
+    send_head([&](Control::Builder up) {
+      auto joined = up.initDriverJoined();
+      joined.setClient(client);
+      joined.setPid(hello.getPid());
+      joined.setNameSpace(hello.getNameSpace());
+    });
+  else
     send_head([&](Control::Builder up) {
       auto started = up.initWorkerStarted();
       started.setActor(hello.getActor());
@@ -167,8 +183,7 @@ void Agent::on_head_frame(const Frame& frame) {
   if (frame.route != 0) return send_client(frame.route, frame.body);
   const Status read = wire::with_message<Control>(frame.body, [&](Control::Reader control) {
     if (control.isStartWorker()) return start_worker(control.getStartWorker());
-    if (control.isKillWorker())
-      return kill_worker(control.getKillWorker().getActor(), control.getKillWorker().getIncarnation());
+    if (control.isKillWorker()) return kill_worker(control.getKillWorker());
     if (control.isDropClient()) return drop_client(control.getDropClient(), "it sent the head damaged bytes");
     if (!control.isReply()) return;
     if (control.getReply().isNode()) return on_registered(control.getReply().getNode());

@@ -6,6 +6,8 @@
 // tree below it is dead before it ends.
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 
 #include "rt/runtime/net/transport.h"
 #include "rt/runtime/net/unix_socket.h"
+#include "rt/runtime/node/death_cause.h"
 #include "rt/runtime/node/fork_server_link.h"
 #include "rt/runtime/wire/control.capnp.h"
 
@@ -24,6 +27,10 @@ struct AgentOptions {
   std::string mark;        // "RT_RUN=..." in the environment of all that this run starts
   std::vector<int> cores;  // as in wire::NodeFacts
   std::vector<std::string> gpus;
+  std::uint64_t memory = 0;  // bytes
+  std::map<std::string, std::uint64_t> resources = {};
+  // How many processes the kernel has ended for want of memory, as far as that can be told.
+  std::function<std::uint64_t()> oom_kills = [] { return std::uint64_t{0}; };
   int driver_fd = -1;  // embedded: the socket to the driver that started this agent
 };
 
@@ -38,10 +45,15 @@ class Agent {
   struct Worker {
     std::uint64_t actor = 0;
     std::uint32_t incarnation = 0;
-    pid_t pid = 0;  // 0: not forked yet
-    bool kill_asked = false;
-    std::string program;  // key of its fork server
+    pid_t pid = 0;        // 0: not forked yet
+    ClientId client = 0;  // 0: it hasn't said hello
+    bool kill_asked = false, deadline_passed = false;
+    std::shared_ptr<boost::asio::steady_timer> deadline;  // to leave by itself
+    std::uint64_t memory_limit = 0;                       // 0: none
+    std::uint64_t memory_used = 0;                        // more than its limit: why it was killed
+    std::string program;                                  // key of its fork server
     std::string log, address;
+    std::uint64_t log_begin = 0;  // the log's size before this incarnation
   };
 
   void on_registered(wire::NodeRegistered::Reader registered);
@@ -55,13 +67,17 @@ class Agent {
   void on_head_frame(const Frame& frame);
 
   void start_worker(wire::StartWorker::Reader start);
-  void kill_worker(std::uint64_t actor, std::uint32_t incarnation);
+  void kill_worker(wire::Kill::Reader kill);
+  void kill_at(std::chrono::milliseconds deadline, Worker& worker);
+  void kill_tree_of(const Worker& worker);
+  void watch_memory();
+  void look_at_memory();
   Result<ForkServerLink*> fork_server_of(wire::Program::Reader program);
   void on_forked(wire::Forked::Reader forked);
   void on_exited(pid_t pid, int status);
   void on_fork_server_lost(const std::string& key, const Error& error);
-  void report_death(const Worker& worker, const std::string& cause, int exit_code, int signal,
-                    bool keeper_lost = false);
+  Death death_of(const Worker& worker, int status);
+  void report_death(const Worker& worker, const Death& death);
 
   template <class Fill>
   void send_head(Fill&& fill);
@@ -78,6 +94,9 @@ class Agent {
   std::map<std::uint64_t, Worker> workers_;  // by actor
   std::map<pid_t, std::uint64_t> actor_of_pid_;
   int logs_ = 0;
+  boost::asio::steady_timer memory_timer_;  // runs while a worker has a limit
+  bool watches_memory_ = false;
+  std::uint64_t oom_kills_ = 0;  // at the last look
 };
 
 }  // namespace rt

@@ -19,9 +19,11 @@ using NodeId = std::uint32_t;
 using LeaseId = std::uint64_t;
 
 struct GangRequest {
-  std::uint32_t size = 1;  // bundles
-  std::uint32_t cpus = 1;  // slots a bundle
-  std::uint32_t gpus = 0;  // GPUs a bundle
+  std::uint32_t size = 1;                            // bundles
+  std::uint32_t cpus = 1;                            // slots a bundle
+  std::uint32_t gpus = 0;                            // GPUs a bundle
+  std::uint64_t memory = 0;                          // bytes a bundle
+  std::map<std::string, std::uint64_t> custom = {};  // a bundle, by the names that nodes were given
   bool operator==(const GangRequest&) const = default;
 };
 
@@ -29,6 +31,8 @@ struct NodeResources {
   std::string name;
   std::vector<int> cores;         // one entry a slot; -1: a slot that the user made up
   std::vector<std::string> gpus;  // UUIDs
+  std::uint64_t memory = 0;       // bytes
+  std::map<std::string, std::uint64_t> custom = {};
 };
 
 struct BundlePlace {
@@ -40,6 +44,7 @@ struct BundlePlace {
 
 struct LedgerTotals {
   std::uint32_t nodes = 0, cpus = 0, gpus = 0, free_cpus = 0, free_gpus = 0;
+  std::uint64_t memory = 0, free_memory = 0;
 };
 
 class Ledger {
@@ -47,7 +52,8 @@ class Ledger {
   void add_node(NodeId id, NodeResources resources);
   void remove_node(NodeId id);  // its part of every lease is forgotten
 
-  // Code::Invalid when the gang could never fit, even with every lease gone: names what is asked and what there is.
+  // Code::Invalid when the gang could never fit, even with every lease gone: names what is asked, what there is, and,
+  // where no node holds one bundle, what the closest one lacks.
   Status check_possible(const GangRequest& request) const;
 
   // The places of the bundles, taken for `lease`; nothing when it doesn't fit now.
@@ -58,13 +64,15 @@ class Ledger {
 
  private:
   struct Node {
-    NodeResources all;
-    std::vector<int> free_cores;
-    std::vector<std::string> free_gpus;
+    NodeResources all, free;
+  };
+  struct Held {
+    GangRequest request;
+    std::vector<BundlePlace> places;
   };
 
   std::map<NodeId, Node> nodes_;
-  std::map<LeaseId, std::vector<BundlePlace>> leases_;
+  std::map<LeaseId, Held> leases_;
 };
 
 }  // namespace rt

@@ -69,6 +69,40 @@ TEST(Ledger, SaysWhatTheClusterLacks) {
   EXPECT_NE(refused.error().message.find("0 GPUs"), std::string::npos);
 }
 
+TEST(Ledger, GivesMemoryAndWhatTheUserNamedToAsManyAsTheyHold) {
+  Ledger ledger;
+  NodeResources with = node(8);
+  with.memory = 10;
+  with.custom["licence"] = 1;
+  ledger.add_node(1, with);
+  EXPECT_TRUE(ledger.place(1, {.cpus = 0, .memory = 6}));
+  EXPECT_EQ(ledger.totals().free_memory, 4u);
+  EXPECT_FALSE(ledger.place(2, {.cpus = 0, .memory = 6}));
+  EXPECT_TRUE(ledger.place(3, {.cpus = 0, .custom = {{"licence", 1}}}));
+  EXPECT_FALSE(ledger.place(4, {.cpus = 0, .custom = {{"licence", 1}}}));
+  ledger.release(1);
+  ledger.release(3);
+  EXPECT_TRUE(ledger.place(5, {.cpus = 0, .memory = 10, .custom = {{"licence", 1}}}));
+}
+
+TEST(Ledger, SaysWhatTheClosestNodeLacks) {
+  Ledger ledger;
+  NodeResources small = node(2, 0, "small"), large = node(8, 0, "large");
+  small.memory = large.memory = std::uint64_t{16} << 30;
+  ledger.add_node(1, small);
+  ledger.add_node(2, large);
+  const auto refused = [&](const GangRequest& request) { return ledger.check_possible(request).error().message; };
+  EXPECT_EQ(refused({.cpus = 4, .memory = std::uint64_t{64} << 30}),
+            "1 x (4 CPUs, 0 GPUs, 64.0 GiB memory) can never be placed: the cluster has 10 CPU slots and 0 GPUs on 2 "
+            "node(s), room for 0 of the 1; the closest node, large (8 CPUs, 0 GPUs, 16.0 GiB memory), lacks 48.0 GiB "
+            "memory");
+  EXPECT_NE(refused({.cpus = 10, .custom = {{"licence", 2}}})
+                .find("large (8 CPUs, 0 GPUs, 16.0 GiB memory), lacks 2 "
+                      "CPUs and 2 licence"),
+            std::string::npos);
+  EXPECT_EQ(refused({.size = 9, .cpus = 2}).find("closest"), std::string::npos) << "each bundle fits somewhere";
+}
+
 TEST(Ledger, ForgetsALostNodesPartOfALease) {
   Ledger ledger;
   ledger.add_node(1, node(1));

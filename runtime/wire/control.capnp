@@ -8,7 +8,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("rt::wire");
 
-const protocolVersion :UInt32 = 1;
+const protocolVersion :UInt32 = 2;
 
 struct Control {
   request @0 :UInt64;
@@ -21,11 +21,17 @@ struct Control {
     releaseLease @4 :UInt64;         # kills what still runs in it; free when all of that is gone
     cancelLease @5 :UInt64;          # `request` of a lease still pending
     spawn @6 :Spawn;
-    kill @7 :ActorRef;
-    lookup @8 :Text;                 # an actor's name
+    kill @7 :Kill;
+    lookup @8 :ActorName;
     watch @9 :ActorRef;
     cluster @10 :Void;
+    listActors @26 :Text;            # of a namespace; empty: of all
+    supervise @27 :Supervise;
     keyValue @11 :KeyValueRequest;
+
+    # worker -> head, answered before its process ends
+    leaving @28 :Void;               # it ends because it wants to: no fault, and no restart
+    constructorThrew @29 :Text;
 
     # head -> client
     actorStarted @12 :ActorStarted;
@@ -36,10 +42,17 @@ struct Control {
     workerStarted @15 :ActorStarted;
     workerExited @16 :ActorDied;
     clientLeft @17 :UInt64;          # 0: the agent itself, and so its node is lost
+    driverJoined @30 :DriverJoined;
 
     # head -> node
     startWorker @18 :StartWorker;
-    killWorker @19 :ActorRef;
+    killWorker @19 :Kill;
+
+    # agent -> worker
+    stop @31 :Void;                  # it was asked to end: its stop token is set, and it leaves after its method
+
+    # the head to itself
+    tick @32 :Void;                  # time has passed; journalled, as any event
 
     # agent -> fork server and back, on the socket it was started with
     fork @20 :StartWorker;
@@ -60,6 +73,7 @@ struct Hello {
   actor @3 :UInt64;                  # of a worker
   incarnation @4 :UInt32;
   address @5 :Text;                  # where a worker listens for calls
+  nameSpace @6 :Text;                # of a driver: where its actors' names stand; empty: "default"
   enum Role { driver @0; worker @1; node @2; }
 }
 
@@ -73,6 +87,8 @@ struct Reply {
     keyValue @5 :KeyValueReply;
     node @6 :NodeRegistered;
     done @7 :Void;
+    actors @8 :List(ActorFacts);
+    died @9 :ActorDied;              # to `watch`, of one that has ended already
   }
 }
 
@@ -93,6 +109,19 @@ struct NodeFacts {
   cores @2 :List(Int32);             # one entry a CPU slot: the core's number, or -1 for a slot the user made up
   gpus @3 :List(Text);               # UUIDs; made-up ones start with "simulated-"
   pid @4 :UInt32;
+  memory @5 :UInt64;                 # bytes
+  resources @6 :List(Resource);      # what the user says there is besides
+}
+
+struct Resource {
+  name @0 :Text;
+  amount @1 :UInt64;
+}
+
+struct DriverJoined {
+  client @0 :UInt64;
+  pid @1 :UInt32;
+  nameSpace @2 :Text;
 }
 
 struct NodeRegistered {
@@ -125,6 +154,35 @@ struct ActorRef {
   incarnation @1 :UInt32;
 }
 
+struct ActorName {
+  name @0 :Text;
+  nameSpace @1 :Text;                # empty: the asker's
+}
+
+struct Kill {
+  actor @0 :UInt64;
+  incarnation @1 :UInt32;            # head -> node only
+  deadlineMs @2 :UInt32;             # until then it may leave by itself; 0: SIGKILL at once
+}
+
+# More than `most` restarts within the window and it is given up. The first comes at once, each one after another of
+# the same crash loop waits, twice as long each time.
+struct RestartPolicy {
+  most @0 :UInt32;
+  windowMs @1 :UInt64;               # 0: for life
+  delayMs @2 :UInt64;                # before the second restart of a crash loop
+  maxDelayMs @3 :UInt64;             # and an incarnation that lived longer than this ends the loop
+}
+
+enum Strategy { oneForOne @0; oneForAll @1; restForOne @2; }
+
+struct Supervise {
+  supervisor @0 :UInt64;             # chosen by the client, as an actor's id is
+  strategy @1 :Strategy;
+  restarts @2 :RestartPolicy;
+  stopMs @3 :UInt32;                 # what a sibling that is restarted has to leave by itself
+}
+
 struct Program {
   path @0 :Text;
   hash @1 :Text;                     # of its content; two programs with one path are two programs
@@ -143,7 +201,15 @@ struct Spawn {
   environment @9 :List(Text);
   directory @10 :Text;               # working folder; empty: the driver's
   log @11 :Text;                     # file for stdout and stderr, appended to; empty: one in the run folder
-  maxRestarts @12 :UInt32;
+  restarts @12 :RestartPolicy;       # where it has no supervisor
+  supervisor @13 :UInt64;            # 0: none
+  nameSpace @14 :Text;               # empty: its spawner's
+  detached @15 :Bool;                # lives on when its spawner has ended
+  memory @16 :UInt64;                # bytes it reserves
+  resources @17 :List(Resource);
+  memoryLimit @18 :UInt64;           # bytes its process tree may use; 0: no limit
+  cpuset @19 :List(Int32);           # cores it is pinned to; empty: those of its slots
+  threads @20 :UInt32;               # 0: as many as its slots
 }
 
 struct StartWorker {
@@ -171,6 +237,37 @@ struct ActorDied {
   willRestart @6 :Bool;
   lastLines @7 :Text;                # of its log
   keeperLost @8 :Bool;               # its fork server, rt's own process, was lost under it: no fault of its own
+  kind @9 :DeathKind;
+  killedBy @10 :Text;                # who asked, where one did
+  memoryUsed @11 :UInt64;            # of one that was out of memory, where it is known
+  memoryLimit @12 :UInt64;
+  restarts @13 :UInt32;              # so far, of its crash loop
+  deadlinePassed @14 :Bool;          # it was asked to leave, hadn't by its deadline, and was killed
+}
+
+enum DeathKind {
+  exited @0;
+  signalled @1;
+  outOfMemory @2;
+  constructorThrew @3;
+  killed @4;
+  left @5;
+  parentEnded @6;
+  nodeLost @7;
+  notStarted @8;
+}
+
+struct ActorFacts {
+  actor @0 :UInt64;
+  name @1 :Text;
+  nameSpace @2 :Text;
+  class @3 :Text;
+  state @4 :State;
+  node @5 :UInt32;
+  pid @6 :UInt32;
+  incarnation @7 :UInt32;
+  detached @8 :Bool;
+  enum State { pending @0; starting @1; running @2; restarting @3; stopping @4; }
 }
 
 struct Forked {
@@ -198,6 +295,8 @@ struct ClusterFacts {
   freeCpus @3 :UInt32;
   freeGpus @4 :UInt32;
   pendingLeases @5 :UInt32;
+  memory @6 :UInt64;
+  freeMemory @7 :UInt64;
 }
 
 struct KeyValueRequest {

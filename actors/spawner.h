@@ -1,0 +1,112 @@
+#pragma once
+// Spawner: what spawns and finds actors: the Cluster in a driver, rt::self() in an actor, a Supervisor in either.
+//
+// An actor ends with the driver or the actor that spawned it (its parent), unless it is detached; its whole process
+// tree ends with it. Owner: who made it, and it refers to that one's connection. Threads: any.
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rt/actors/actor.h"
+
+namespace rt {
+
+// So much of what rt knows nothing of: licences, seats at a simulator.
+struct Resource {
+  std::string_view name;
+  std::uint64_t amount = 0;
+};
+
+// Trivially destructible members only: people write it in place, also in coroutines. What it refers to must live until
+// `spawn` returns; a list that is written in place does.
+struct SpawnOptions {
+  std::string_view name = {};        // for get_actor; unique among the living actors of its namespace
+  std::string_view name_space = {};  // empty: its parent's; a driver's is ConnectOptions::name_space
+  // It lives on when its parent has ended. In a cluster inside a program (rt::connect) everything ends with that
+  // program, what is detached too; in one that was started by itself it lives until it is killed or leaves.
+  bool detached = false;
+
+  // What it holds while it lives. It waits until a node has all of it, and is refused where no node ever can.
+  std::uint32_t cpus = 0, gpus = 0;  // slots, and GPUs of its own
+  std::uint64_t memory = 0;          // bytes: reserved, not enforced
+  std::initializer_list<Resource> resources = {};
+
+  // Restarts: a new incarnation, constructed anew with the same arguments, in the same slots and under the same handle.
+  // More than `max_restarts` within `restart_window` and it is given up; without a window that counts for life. The
+  // first restart of a crash loop comes at once, the next after `restart_delay`, then twice as long each time.
+  std::uint32_t max_restarts = 0;
+  std::chrono::milliseconds restart_window{0};
+  std::chrono::milliseconds restart_delay{100}, max_restart_delay{30'000};
+
+  // Its process.
+  std::uint64_t memory_limit = 0;          // bytes its process tree may use before it is killed; 0: none
+  std::initializer_list<int> cpuset = {};  // cores it is pinned to; empty: those of its slots
+  std::uint32_t threads = 0;               // for OpenMP and LibTorch; 0: as many as `cpus`
+  std::initializer_list<std::string_view> environment = {};  // NAME=VALUE, beside the driver's
+  std::string_view directory = {};                           // its working folder; empty: its parent's
+  std::string_view log = {};                                 // file for its output; empty: one in the run folder
+};
+
+// What kind of thing an actor is going through.
+enum class ActorState { Pending, Starting, Running, Restarting, Stopping };
+
+struct ActorFacts {
+  ActorId id = 0;
+  std::string name, name_space, class_name;
+  ActorState state = ActorState::Pending;
+  std::uint32_t node = 0;
+  int pid = 0;  // 0: none now
+  std::uint32_t incarnation = 1;
+  bool detached = false;
+};
+
+struct JobProgram;
+class Supervisor;
+struct SupervisorOptions;
+
+class Spawner {
+ public:
+  // Returns at once; calls wait until the actor has started. What goes wrong is told by the calls, and to who watches.
+  template <class T, class... Args>
+  Actor<T> spawn(const SpawnOptions& options, Args&&... args) {
+    using Made = detail::Constructor<T, detail::Sent<Args>...>;
+    (void)Made::registered;
+    const std::tuple<detail::Sent<Args>...> arguments(std::forward<Args>(args)...);
+    Encoder to;
+    encode(to, arguments);
+    return {client_, spawn_class(Made::name, options, to.take())};
+  }
+  template <class T>
+  Actor<T> spawn() {
+    return spawn<T>(SpawnOptions{});
+  }
+
+  // A living actor by its name. Code::NotFound where there is none. `name_space`: empty for one's own.
+  template <class T>
+  Result<Actor<T>> get_actor(std::string_view name, std::string_view name_space = {}) {
+    RT_TRY(id, find(name, name_space));
+    return Actor<T>(client_, id);
+  }
+
+  Result<std::vector<ActorFacts>> list_actors(std::string_view name_space = {});  // empty: of all namespaces
+
+  Supervisor supervise(const SupervisorOptions& options);
+
+ protected:
+  Spawner(detail::Client* client, const JobProgram* program, std::uint64_t supervisor = 0)
+      : client_(client), program_(program), supervisor_(supervisor) {}
+  detail::Client* client_;
+
+ private:
+  ActorId spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments);
+  Result<ActorId> find(std::string_view name, std::string_view name_space);
+
+  const JobProgram* program_;
+  std::uint64_t supervisor_;
+};
+
+}  // namespace rt
