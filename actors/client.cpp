@@ -35,28 +35,12 @@ class ClientOfAgent final : public Client {
     watchers_.tell_all(ended);
   }
 
-  Status open(const ClientStart& start) {
+  void open(const ClientStart& start) {
+    id_ = start.joined.client;
+    node_ = start.joined.node;
+    run_folder_ = start.joined.run_folder;
     link_.open(
         start.agent_fd, [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
-    auto answer = link_.ask(
-        [&](Control::Builder control) {
-          auto hello = control.initHello();
-          hello.setVersion(wire::PROTOCOL_VERSION);
-          hello.setRole(start.actor == 0 ? wire::Hello::Role::DRIVER : wire::Hello::Role::WORKER);
-          hello.setPid(static_cast<std::uint32_t>(::getpid()));
-          hello.setActor(start.actor);
-          hello.setIncarnation(start.incarnation);
-          hello.setAddress(start.address);
-          hello.setNameSpace(start.name_space);
-        },
-        [](wire::Reply::Reader reply) {
-          const auto hello = reply.getHello();
-          return std::tuple{hello.getClient(), hello.getNode(), wire::text(hello.getRunFolder())};
-        },
-        std::chrono::seconds(30));
-    if (!answer) return answer.error();
-    std::tie(id_, node_, run_folder_) = *answer;
-    return Unit{};
   }
 
   ActorId spawn(const SpawnRequest& request) override {
@@ -197,6 +181,7 @@ class ClientOfAgent final : public Client {
   KeyValue& keys() override { return keys_; }
   const std::string& run_folder() const override { return run_folder_; }
   std::uint32_t node() const override { return node_; }
+  RingPoller& poller() override { return io_.poller(); }
 
  private:
   std::uint64_t next_id() { return (id_ << 24) + next_actor_.fetch_add(1); }
@@ -274,10 +259,10 @@ class ClientOfAgent final : public Client {
 
 }  // namespace
 
-Result<std::shared_ptr<Client>> Client::start(const ClientStart& start) {
+std::shared_ptr<Client> Client::start(const ClientStart& start) {
   auto client = std::make_shared<ClientOfAgent>(*start.io);
-  RT_CHECK(client->open(start));
-  return std::shared_ptr<Client>(std::move(client));
+  client->open(start);
+  return client;
 }
 
 }  // namespace rt::detail

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rt/actors/future.h"
+#include "rt/actors/hello.h"
 #include "rt/actors/key_value.h"
 #include "rt/runtime/base/result.h"
 #include "rt/runtime/wire/call.h"
@@ -105,17 +106,13 @@ class Watcher;
 
 struct ClientStart {
   IoThread* io = nullptr;  // stopped by the client's end
-  int agent_fd = -1;
-  std::uint64_t actor = 0;  // of a worker
-  std::uint32_t incarnation = 0;
-  std::string address;     // where a worker listens
-  std::string name_space;  // of a driver
+  int agent_fd = -1;       // which has said hello
+  Joined joined;
 };
 
 class Client {
  public:
-  // Says hello to the agent and waits for its answer.
-  static Result<std::shared_ptr<Client>> start(const ClientStart& start);
+  static std::shared_ptr<Client> start(const ClientStart& start);
   virtual ~Client() = default;
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
@@ -148,6 +145,7 @@ class Client {
   virtual KeyValue& keys() = 0;
   virtual const std::string& run_folder() const = 0;
   virtual std::uint32_t node() const = 0;
+  virtual RingPoller& poller() = 0;
 };
 
 }  // namespace detail

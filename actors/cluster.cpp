@@ -1,5 +1,7 @@
 #include "rt/actors/cluster.h"
 
+#include <unistd.h>
+
 #include <atomic>
 
 #include "rt/actors/cluster_parts.h"
@@ -30,10 +32,13 @@ Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptio
   parts->embedded = std::move(embedded);
   RT_TRY(copy, copy_program(program, parts->embedded->folder().path()));
   parts->program = std::move(copy);
-  auto client = detail::Client::start(
-      {.io = &parts->io, .agent_fd = parts->embedded->take_agent_fd(), .name_space = std::string(options.name_space)});
-  if (!client) return parts->embedded->explain(client.error());
-  parts->client = *std::move(client);
+  const int agent_fd = parts->embedded->take_agent_fd();
+  const auto joined = detail::say_hello(agent_fd, {.name_space = std::string(options.name_space)});
+  if (!joined) {
+    ::close(agent_fd);
+    return parts->embedded->explain(joined.error());
+  }
+  parts->client = detail::Client::start({.io = &parts->io, .agent_fd = agent_fd, .joined = *joined});
   return parts;
 }
 

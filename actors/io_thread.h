@@ -2,6 +2,8 @@
 // IoThread: an event loop on a thread of its own. A process has one: for its talk with the agent, for who connects to
 // it, and for its rings while nobody waits (runtime/net/ring_poller.h).
 
+#include <pthread.h>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <thread>
@@ -24,6 +26,10 @@ class IoThread {
   }
   boost::asio::io_context& io() { return io_; }
   RingPoller& poller() { return poller_; }
+  // Where it may run; false: it can't.
+  bool pin(const cpu_set_t& cores) {
+    return ::pthread_setaffinity_np(thread_.native_handle(), sizeof cores, &cores) == 0;
+  }
 
  private:
   boost::asio::io_context io_{1};

@@ -1,6 +1,7 @@
 #include "rt/actors/mailbox.h"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cstring>
 
 #include "rt/runtime/base/log.h"
@@ -11,14 +12,25 @@ namespace rt::detail {
 Mailbox::Mailbox(boost::asio::io_context& io, std::uint64_t actor, std::uint32_t incarnation, Limits limits)
     : actor_(actor), incarnation_(incarnation), limits_(limits), io_(io), poller_(RingPoller::of(io)) {}
 
+void Mailbox::take_on(std::uint64_t actor, std::uint32_t incarnation) {
+  incarnation_ = incarnation;
+  actor_.store(actor, std::memory_order_release);
+  boost::asio::post(io_, [this] {
+    for (Fd& socket : std::exchange(early_, {})) on_connected(std::move(socket));
+  });
+}
+
 Status Mailbox::open(const std::string& address) {
-  RT_TRY(listener, UnixListener::open(io_, address, [this](Fd socket) {
-           const auto caller = make_ring_transport(io_, socket.release(), RingSide::Accepting);
-           if (!caller) return log::error("a caller was turned away: {}", caller.error().message);
-           welcome(*caller);
-         }));
+  RT_TRY(listener, UnixListener::open(io_, address, [this](Fd socket) { on_connected(std::move(socket)); }));
   listener_ = std::move(listener);
   return Unit{};
+}
+
+void Mailbox::on_connected(Fd socket) {
+  if (actor_.load(std::memory_order_acquire) == 0) return early_.push_back(std::move(socket));
+  const auto caller = make_ring_transport(io_, socket.release(), RingSide::Accepting);
+  if (!caller) return log::error("a caller was turned away: {}", caller.error().message);
+  welcome(*caller);
 }
 
 void Mailbox::welcome(const std::shared_ptr<Transport>& caller) {
@@ -38,7 +50,7 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
   if (!is_known || frame.body.size() < sizeof header) return caller->close();
   std::memcpy(&header, frame.body.data(), sizeof header);
   // An older incarnation's call is refused, never run.
-  if (frame.route != actor_ || header.incarnation != incarnation_) return caller->close();
+  if (frame.route != actor() || header.incarnation != incarnation_) return caller->close();
   if (frame.type == FrameType::Cancel) return cancel(caller, header.sequence);
   Letter letter{caller, header, Bytes(frame.body.substr(sizeof header))};
   if (take_urgent_ && take_urgent_(letter)) return;
@@ -54,7 +66,7 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
                           std::to_string(limits_.max_bytes) + " bytes are waiting";
   header.outcome = wire::Outcome::Full;
   if (header.sequence != 0)
-    (void)caller->send(FrameType::Reply, actor_, {reinterpret_cast<const char*>(&header), sizeof header}, why);
+    (void)caller->send(FrameType::Reply, actor(), {reinterpret_cast<const char*>(&header), sizeof header}, why);
 }
 
 bool Mailbox::keep(Letter& letter) {
@@ -127,7 +139,7 @@ void Mailbox::cancel(const std::shared_ptr<Transport>& caller, std::uint64_t seq
   if (!letter) return;
   wire::CallHeader header = letter->header;
   header.outcome = wire::Outcome::Cancelled;
-  (void)caller->send(FrameType::Reply, actor_, {reinterpret_cast<const char*>(&header), sizeof header});
+  (void)caller->send(FrameType::Reply, actor(), {reinterpret_cast<const char*>(&header), sizeof header});
 }
 
 // Another thread may find it awaited just before it stops to wait: the next wait then ends early, and begins again.

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rt/actors/executor.h"
 #include "rt/runtime/base/bytes.h"
@@ -39,8 +40,11 @@ class Mailbox final : public Executor {
   };
 
   Mailbox(boost::asio::io_context& io, std::uint64_t actor, std::uint32_t incarnation, Limits limits);
+  // Of one that was made for no actor (0): whose it is. Who connects before that waits.
+  void take_on(std::uint64_t actor, std::uint32_t incarnation);
   Status open(const std::string& address);  // listens there
-  const Letter& take();                     // waits; valid until the next take
+  std::uint64_t actor() const { return actor_.load(std::memory_order_relaxed); }
+  const Letter& take();  // waits; valid until the next take
   void post(Job& job) override;
 
   // Before `open`. Both run where the rings are read.
@@ -51,6 +55,7 @@ class Mailbox final : public Executor {
   }
 
  private:
+  void on_connected(Fd socket);
   void welcome(const std::shared_ptr<Transport>& caller);
   bool keep(Letter& letter);  // false: there is no room
   bool take_waiting();        // a letter that has been put here; runs the jobs before it
@@ -60,8 +65,9 @@ class Mailbox final : public Executor {
   void tell_arrived();
   void put(const std::shared_ptr<Transport>& caller, const Frame& frame);
 
-  const std::uint64_t actor_;
-  const std::uint32_t incarnation_;
+  std::atomic<std::uint64_t> actor_;  // set after the incarnation
+  std::uint32_t incarnation_;
+  std::vector<Fd> early_;  // of the I/O thread: who connected before there was an actor
   const Limits limits_;
   boost::asio::io_context& io_;
   RingPoller& poller_;

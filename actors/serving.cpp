@@ -37,7 +37,7 @@ struct Serving::Coroutine : Executor::Job {
   bool is_starting = false, has_ended = false;
 };
 
-Serving::Serving(Mailbox& mailbox, std::uint64_t actor) : mailbox_(mailbox), actor_(actor) {
+Serving::Serving(Mailbox& mailbox) : mailbox_(mailbox) {
   mailbox_.set_urgent([this](const Mailbox::Letter& letter) { return take_urgent(letter); });
   mailbox_.set_on_cancel([this](const Transport* caller, std::uint64_t sequence) { cancel({caller, sequence}); });
 }
@@ -190,18 +190,18 @@ void Serving::cancel(Key call) {
 // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
 void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
   if (letter.header.sequence == 0) return;
-  Status sent = reply(letter, answer.outcome, answer.body.bytes(), actor_);
+  Status sent = reply(letter, answer.outcome, answer.body.bytes(), mailbox_.actor());
   if (!sent && sent.error().code == Code::Invalid) {  // too long a result
     Encoder body;
     Thrown thrown = place_;
     thrown.type = "rt::Exception";
     thrown.text = sent.error().message;
     encode(body, thrown);
-    sent = reply(letter, wire::Outcome::Threw, body.bytes(), actor_);
+    sent = reply(letter, wire::Outcome::Threw, body.bytes(), mailbox_.actor());
   }
   while (may_wait && !sent && sent.error().code == Code::Unavailable) {
     ::poll(nullptr, 0, 10);
-    sent = reply(letter, answer.outcome, answer.body.bytes(), actor_);
+    sent = reply(letter, answer.outcome, answer.body.bytes(), mailbox_.actor());
   }
 }
 

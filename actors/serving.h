@@ -18,7 +18,7 @@ namespace rt::detail {
 
 class Serving {
  public:
-  Serving(Mailbox& mailbox, std::uint64_t actor);  // before the mailbox is opened
+  explicit Serving(Mailbox& mailbox);  // before the mailbox is opened
   ~Serving();
 
   // Calls wait until then. `context` is what handles in arguments come to life with; `place` is told with exceptions.
@@ -46,7 +46,6 @@ class Serving {
   void answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait);
 
   Mailbox& mailbox_;
-  const std::uint64_t actor_;
   void* context_ = nullptr;
   Thrown place_;
   RunningCall running_;  // of the method on the main thread

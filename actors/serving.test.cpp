@@ -138,7 +138,7 @@ class ServingTest : public ::testing::Test {
   detail::Executor::Job end;
   detail::IoThread callee, caller;
   detail::Mailbox mailbox{callee.io(), kActor, 1, {}};
-  detail::Serving serving{mailbox, kActor};
+  detail::Serving serving{mailbox};
   detail::Peers peers{caller.io(), nullptr, [](ActorId) {}};
   std::thread server;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rt/actors/actor.h"
+#include "rt/actors/task.h"
 
 namespace rt {
 
@@ -95,6 +96,23 @@ class Spawner {
   Result<std::vector<ActorFacts>> list_actors(std::string_view name_space = {});  // empty: of all namespaces
 
   Supervisor supervise(const SupervisorOptions& options);
+
+  // Runs a coroutine on this thread to its end; what it returns, or throws.
+  template <class T>
+  T wait(Task<T> task) {
+    struct Run {
+      Task<T>& task;
+      bool is_done = false;
+    } run{task};
+    detail::run_until(
+        run.is_done, client_->poller(),
+        [](void* begun) {
+          auto& of = *static_cast<Run*>(begun);
+          of.task.start([](void* done) { *static_cast<bool*>(done) = true; }, &of.is_done);
+        },
+        &run);
+    return task.take();
+  }
 
  protected:
   Spawner(detail::Client* client, const JobProgram* program, std::uint64_t supervisor = 0)

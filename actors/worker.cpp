@@ -16,8 +16,10 @@
 #include "rt/actors/mailbox.h"
 #include "rt/actors/method_table.h"
 #include "rt/actors/serving.h"
+#include "rt/actors/warm_up.h"
 #include "rt/actors/worker_context.h"
 #include "rt/runtime/base/log.h"
+#include "rt/runtime/net/blocking_frames.h"
 #include "rt/runtime/wire/control.capnp.h"
 #include "rt/runtime/wire/message.h"
 
@@ -29,9 +31,10 @@ constexpr int kExitCannotStart = 70;
 struct Start {
   std::uint64_t actor = 0;
   std::uint32_t incarnation = 0;
-  std::string class_name, arguments, directory, log, run_folder;
+  std::string class_name, arguments, directory, log;
   std::vector<std::string> environment, gpus;
-  std::vector<int> cores, cpuset;
+  std::vector<int> cores;
+  std::vector<int> cpuset;  // what was asked for, then what it is pinned to
   std::uint32_t threads = 0;
   std::string name, name_space;
   JobProgram program;
@@ -43,32 +46,35 @@ struct Start {
   ::_exit(kExitCannotStart);
 }
 
+Start start_of(wire::StartWorker::Reader from) {
+  const auto spawn = from.getSpawn();
+  Start start = {.actor = from.getActor(),
+                 .incarnation = from.getIncarnation(),
+                 .class_name = wire::text(spawn.getClass()),
+                 .arguments = wire::data(spawn.getArguments()),
+                 .directory = wire::text(spawn.getDirectory()),
+                 .log = wire::text(spawn.getLog()),
+                 .threads = spawn.getThreads() > 0 ? spawn.getThreads() : spawn.getCpus(),
+                 .name = wire::text(spawn.getName()),
+                 .name_space = wire::text(spawn.getNameSpace()),
+                 .program = {wire::text(spawn.getProgram().getPath()), wire::text(spawn.getProgram().getHash())}};
+  for (const auto core : spawn.getCpuset()) start.cpuset.push_back(core);
+  for (const auto entry : spawn.getEnvironment()) start.environment.push_back(wire::text(entry));
+  for (const auto gpu : from.getBundle().getGpus()) start.gpus.push_back(wire::text(gpu));
+  for (const auto core : from.getBundle().getCores()) start.cores.push_back(core);
+  return start;
+}
+
 Start read_start(const std::string& bytes) {
   Start start;
-  const Status read = wire::with_message<wire::StartWorker>(bytes, [&](wire::StartWorker::Reader from) {
-    const auto spawn = from.getSpawn();
-    start = {.actor = from.getActor(),
-             .incarnation = from.getIncarnation(),
-             .class_name = wire::text(spawn.getClass()),
-             .arguments = wire::data(spawn.getArguments()),
-             .directory = wire::text(spawn.getDirectory()),
-             .log = wire::text(spawn.getLog()),
-             .threads = spawn.getThreads() > 0 ? spawn.getThreads() : spawn.getCpus(),
-             .name = wire::text(spawn.getName()),
-             .name_space = wire::text(spawn.getNameSpace()),
-             .program = {wire::text(spawn.getProgram().getPath()), wire::text(spawn.getProgram().getHash())}};
-    for (const auto core : spawn.getCpuset()) start.cpuset.push_back(core);
-    for (const auto entry : spawn.getEnvironment()) start.environment.push_back(wire::text(entry));
-    for (const auto gpu : from.getBundle().getGpus()) start.gpus.push_back(wire::text(gpu));
-    for (const auto core : from.getBundle().getCores()) start.cores.push_back(core);
-  });
+  const Status read =
+      wire::with_message<wire::StartWorker>(bytes, [&](wire::StartWorker::Reader from) { start = start_of(from); });
   if (!read) give_up(read.error().message);
-  const char* run_folder = std::getenv("RT_RUN_FOLDER");
-  start.run_folder = run_folder ? run_folder : "";
   return start;
 }
 
 void take_on_log(const std::string& path) {
+  if (path.empty()) return;
   const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (log < 0) return;  // its output then stays in the fork server's log
   ::dup2(log, 1);
@@ -104,7 +110,7 @@ void take_on_environment(const Start& start) {
 
 // To the cores that were asked for; else to those of its slots where they are real cores: a slot that the user made up
 // pins nothing. What it is pinned to.
-std::vector<int> take_on_cores(const Start& start) {
+std::vector<int> take_on_cores(const Start& start, IoThread& io) {
   const bool is_asked = !start.cpuset.empty();
   const std::vector<int>& cores = is_asked ? start.cpuset : start.cores;
   cpu_set_t set;
@@ -120,10 +126,16 @@ std::vector<int> take_on_cores(const Start& start) {
   if (cores.empty()) return {};
   cpu_set_t got;
   const bool is_pinned = ::sched_setaffinity(0, sizeof set, &set) == 0 &&
-                         ::sched_getaffinity(0, sizeof got, &got) == 0 && CPU_EQUAL(&set, &got);
+                         ::sched_getaffinity(0, sizeof got, &got) == 0 && CPU_EQUAL(&set, &got) && io.pin(set);
   if (is_asked && (!is_pinned || CPU_COUNT(&set) < static_cast<int>(cores.size())))
     give_up("cannot be pinned to the cores " + words + " of its cpuset: this machine doesn't let it use all of them");
   return is_pinned ? cores : std::vector<int>{};
+}
+
+void take_on(Start& start, IoThread& io) {
+  take_on_threads(start.threads);
+  take_on_environment(start);
+  start.cpuset = take_on_cores(start, io);
 }
 
 int connect_to_agent(const std::string& run_folder) {
@@ -152,11 +164,11 @@ AnyObject construct(const Start& start, Client& client) {
 constexpr wire::MethodName kLeave = "rt.leave";
 const bool leave_is_registered = register_method(kLeave, [](void*, Decoder&, Encoder&) { worker_context().finish(); });
 
-WorkerContext context_of(const Start& start, Client& client, const std::vector<int>& cpuset) {
+WorkerContext context_of(const Start& start, Client& client) {
   return {.client = &client,
           .cores = start.cores,
           .gpus = start.gpus,
-          .cpuset = cpuset,
+          .cpuset = start.cpuset,
           .actor = start.actor,
           .incarnation = start.incarnation,
           .threads = start.threads,
@@ -166,6 +178,18 @@ WorkerContext context_of(const Start& start, Client& client, const std::vector<i
           .leave = [&client, actor = start.actor] { (void)client.send(actor, kLeave, ""); }};
 }
 
+// A process forked ahead waits for an actor; the agent's end is its own.
+Start wait_for_start(int agent_fd) {
+  const auto bytes = read_control(agent_fd);
+  if (!bytes) ::_exit(0);
+  Start start;
+  const Status read = wire::with_message<wire::Control>(*bytes, [&](wire::Control::Reader control) {
+    if (control.isStartWorker()) start = start_of(control.getStartWorker());
+  });
+  if (!read || start.actor == 0) give_up("the node's agent sent no actor to a process that waited for one");
+  return start;
+}
+
 }  // namespace
 
 WorkerContext& worker_context() {
@@ -173,48 +197,59 @@ WorkerContext& worker_context() {
   return context;
 }
 
+// One that was forked for an actor takes that on at once; one forked ahead does first all that needs no actor, and
+// waits.
 [[noreturn]] void run_worker(const std::string& start_worker) {
-  const Start start = read_start(start_worker);
+  Start start = read_start(start_worker);
+  const bool is_ahead = start.actor == 0;
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGINT, SIG_IGN);
-  if (!start.log.empty()) take_on_log(start.log);
+  if (is_ahead) run_warm_ups();  // what a fork makes anew is there before it is wanted
+  const std::string run_folder = std::getenv("RT_RUN_FOLDER") ? std::getenv("RT_RUN_FOLDER") : "";
+  const std::string process = "process-" + std::to_string(::getpid());
+  const std::string address = run_folder + "/actors/" + process;
+  take_on_log(is_ahead ? run_folder + "/logs/" + process + ".log" : start.log);
   take_on_role(start);
-  take_on_threads(start.threads);
-  take_on_environment(start);
-  const std::vector<int> cpuset = take_on_cores(start);
 
-  const std::string address =
-      start.run_folder + "/actors/" + std::to_string(start.actor) + "." + std::to_string(start.incarnation);
   IoThread io;
   Mailbox mailbox(io.io(), start.actor, start.incarnation, {});
-  Serving serving(mailbox, start.actor);
+  Serving serving(mailbox);
+  if (!is_ahead) take_on(start, io);
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
-  auto client = Client::start({.io = &io,
-                               .agent_fd = connect_to_agent(start.run_folder),
-                               .actor = start.actor,
-                               .incarnation = start.incarnation,
-                               .address = address});
-  if (!client) give_up("the node's agent refused this worker: " + client.error().message);
-  (*client)->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
+  const int agent_fd = connect_to_agent(run_folder);
+  const auto joined = say_hello(agent_fd, {.actor = start.actor,
+                                           .incarnation = start.incarnation,
+                                           .address = address,
+                                           .program = is_ahead ? start.program : JobProgram{}});
+  if (!joined) give_up("the node's agent refused this worker: " + joined.error().message);
+  if (is_ahead) {
+    start = wait_for_start(agent_fd);
+    mailbox.take_on(start.actor, start.incarnation);
+    take_on_log(start.log);
+    take_on_role(start);
+    take_on(start, io);
+  }
+  const auto client = Client::start({.io = &io, .agent_fd = agent_fd, .joined = *joined});
+  client->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
 
   AnyObject object;
-  worker_context() = context_of(start, **client, cpuset);
+  worker_context() = context_of(start, *client);
   worker_context().finish = [&] {
-    (void)(*client)->leaving();
+    (void)client->leaving();
     serving.close();
     object.reset();
     std::fflush(nullptr);
     ::_exit(0);
   };
-  (*client)->on_stop([] {
+  client->on_stop([] {
     worker_context().stop.request_stop();
     worker_context().leave();
   });
 
-  object = construct(start, **client);
-  serving.open(object, client->get(),
+  object = construct(start, *client);
+  serving.open(object, client.get(),
                {.actor = start.name.empty() ? std::to_string(start.actor) : start.name,
-                .node = (*client)->node(),
+                .node = client->node(),
                 .pid = ::getpid()});
   serving.serve();
 }

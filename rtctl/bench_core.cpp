@@ -1,32 +1,40 @@
 #include "rt/rtctl/bench_core.h"
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "rt/actors/cluster_parts.h"
+#include "rt/actors/task.h"
+#include "rt/actors/wait.h"
+#include "rt/rtctl/bench_limits.h"
 #include "rt/rtctl/commands.h"
 #include "rt/rtctl/figure.h"
 #include "rt/rtctl/find_program.h"
 #include "rt/rtctl/print.h"
-#include "rt/runtime/net/futex.h"
-#include "rt/runtime/net/shared_memory.h"
 
 class BenchEcho {
  public:
   int echo(int value) { return value; }
   void take(int value) { sum_ += value; }
   long sum() const { return sum_; }
+  rt::Task<int> echo_task(int value) { co_return value; }
+  int pid() const { return ::getpid(); }
+  void linger() { ::pause(); }
+  std::size_t look(const std::vector<char>& bytes) {
+    return static_cast<std::size_t>(std::count(bytes.begin(), bytes.begin() + 64, 'x'));
+  }
+  void touch(std::size_t bytes) { memory_.assign(bytes, 'x'); }
 
  private:
   long sum_ = 0;
+  std::vector<char> memory_;
 };
 
 // Calls as fast as it can, a thousand under way, the actors in turn.
@@ -63,85 +71,6 @@ double round_trip_us(int rounds, bool is_cold, RoundTrip&& round_trip) {
   return median(std::move(times));
 }
 
-// --- the machine's raw bounds: two words in shared memory -----------------------------------------------------------
-
-struct Words {
-  alignas(64) std::atomic<std::uint32_t> there;
-  alignas(64) std::atomic<std::uint32_t> back;
-};
-
-void spin_until(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  while (word.load(std::memory_order_acquire) != value) {
-  }
-}
-void sleep_until(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  for (std::uint32_t seen; (seen = word.load()) != value;) futex_wait(word, seen, std::chrono::seconds(1));
-}
-
-// Another process that answers each change of a word by another one's, by spinning or by a futex.
-class BarePeer {
- public:
-  BarePeer(int rounds, bool spins) : spins_(spins) {
-    words_->there = words_->back = 0;
-    peer_ = ::fork();
-    if (peer_ != 0) return;
-    for (std::uint32_t i = 1; i <= static_cast<std::uint32_t>(rounds); ++i) {
-      wait(words_->there, i);
-      store(words_->back, i);
-    }
-    ::_exit(0);
-  }
-  BarePeer(const BarePeer&) = delete;
-  BarePeer& operator=(const BarePeer&) = delete;
-  ~BarePeer() { ::waitpid(peer_, nullptr, 0); }
-
-  void round_trip() {
-    store(words_->there, ++round_);
-    wait(words_->back, round_);
-  }
-
- private:
-  void wait(std::atomic<std::uint32_t>& word, std::uint32_t value) const {
-    spins_ ? spin_until(word, value) : sleep_until(word, value);
-  }
-  void store(std::atomic<std::uint32_t>& word, std::uint32_t value) const {
-    word.store(value, std::memory_order_seq_cst);
-    if (!spins_) futex_wake(word);
-  }
-
-  const bool spins_;
-  const Mapping mapping_ = map_shared(make_shared_memory("rt-bench", 4096).get().get(), 0, 4096).get();
-  Words* const words_ = reinterpret_cast<Words*>(mapping_.data());
-  std::uint32_t round_ = 0;
-  pid_t peer_ = 0;
-};
-
-// Processes that do nothing but use a core each.
-class BusyProcesses {
- public:
-  explicit BusyProcesses(int count) {
-    for (int i = 0; i < count; ++i) {
-      const pid_t pid = ::fork();
-      if (pid == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (volatile unsigned turns = 0;;) turns = turns + 1;
-      }
-      pids_.push_back(pid);
-    }
-  }
-  BusyProcesses(const BusyProcesses&) = delete;
-  BusyProcesses& operator=(const BusyProcesses&) = delete;
-  ~BusyProcesses() {
-    for (const pid_t pid : pids_) {
-      ::kill(pid, SIGKILL);
-      ::waitpid(pid, nullptr, 0);
-    }
-  }
-
- private:
-  std::vector<pid_t> pids_;
-};
-
 // --- the figures ----------------------------------------------------------------------------------------------------
 
 class CoreBench {
@@ -155,7 +84,13 @@ class CoreBench {
     if (wants("core.call_async")) call_async();
     if (wants("core.call_async_2x2")) call_async_2x2();
     if (wants("core.send")) send();
-    if (wants("core.actor_create")) actor_create();
+    if (wants("core.coroutine_pipelined")) coroutine_pipelined();
+    if (wants("core.arg_10mib")) arg_10mib();
+    if (wants("core.kill_to_error")) kill_to_error("core.kill_to_error", 0);
+    if (wants("core.kill_to_error_1gib")) kill_to_error("core.kill_to_error_1gib", std::size_t{1} << 30);
+    if (wants("core.kill_to_restart")) kill_to_restart();
+    if (wants("core.idle_cpu") || wants("core.actor_private") || wants("core.actor_pss")) idle_actors();
+    if (wants("core.actor_create") || wants("core.actor_create_p50")) actor_create();
   }
 
  private:
@@ -239,20 +174,127 @@ class CoreBench {
     actor.kill();
   }
 
-  void actor_create() {
-    const int count = rounds(500);
-    cluster_.spawn<BenchEcho>().call<&BenchEcho::echo>(1).get();  // its program is loaded
-    std::vector<double> times;
+  void coroutine_pipelined() {
+    const auto actor = warm_actor();
+    const int count = rounds(500'000);
+    std::vector<std::optional<Future<int>>> futures(1000);
     const auto begin = Clock::now();
     for (int i = 0; i < count; ++i) {
-      const auto one = Clock::now();
+      auto& slot = futures[static_cast<std::size_t>(i) % futures.size()];
+      if (slot) slot->get();
+      slot = actor.call<&BenchEcho::echo_task>(i);
+    }
+    for (auto& slot : futures)
+      if (slot) slot->get();
+    print_figure("core.coroutine_pipelined", count / seconds_since(begin), "1/s");
+    actor.kill();
+  }
+
+  // Buffers in turn, so that neither side finds one in its cache. The limit: memcpy of the same.
+  void arg_10mib() {
+    constexpr std::size_t kSize = 10 << 20, kBuffers = 8;
+    const auto actor = warm_actor();
+    const std::vector<std::vector<char>> buffers(kBuffers, std::vector<char>(kSize, 'x'));
+    std::vector<char> copy(kSize);
+    std::vector<double> calls, copies;
+    for (int i = 0; i < rounds(100) + 10; ++i) {
+      const auto& buffer = buffers[static_cast<std::size_t>(i) % kBuffers];
+      auto begin = Clock::now();
+      actor.call<&BenchEcho::look>(buffer).get();
+      calls.push_back(seconds_since(begin));
+      begin = Clock::now();
+      std::memcpy(copy.data(), buffer.data(), kSize);
+      copies.push_back(seconds_since(begin));
+    }
+    const auto rate = [](std::vector<double> times) { return kSize / median(std::move(times)) / 1e9; };
+    print_figure("core.arg_10mib", rate(std::move(calls)), "GB/s", rate(std::move(copies)));
+    actor.kill();
+  }
+
+  // From SIGKILL to the error of the call under way. `touched`: bytes that the actor holds.
+  void kill_to_error(const char* name, std::size_t touched) {
+    std::vector<double> times;
+    for (int i = 0; i < rounds(50); ++i) {
       const auto actor = cluster_.spawn<BenchEcho>();
-      actor.call<&BenchEcho::echo>(1).get();
-      times.push_back(1e3 * seconds_since(one));
+      if (touched > 0) actor.call<&BenchEcho::touch>(touched).get();
+      const int pid = actor.call<&BenchEcho::pid>().get();
+      const auto call = actor.call<&BenchEcho::linger>();
+      std::this_thread::sleep_for(kIdle);
+      const auto begin = Clock::now();
+      ::kill(pid, SIGKILL);
+      (void)call.result();
+      times.push_back(1e3 * seconds_since(begin));
+    }
+    print_figure(name, median(std::move(times)), "ms");
+  }
+
+  // From SIGKILL to the next incarnation's first answer. Each time the first restart of a crash loop.
+  void kill_to_restart() {
+    std::vector<double> times;
+    for (int i = 0; i < rounds(50); ++i) {
+      const auto actor = cluster_.spawn<BenchEcho>({.max_restarts = 1});
+      const int pid = actor.call<&BenchEcho::pid>().get();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      const auto begin = Clock::now();
+      ::kill(pid, SIGKILL);
+      while (!actor.call<&BenchEcho::pid>().result()) {
+      }
+      times.push_back(1e3 * seconds_since(begin));
       actor.kill();
     }
-    print_figure("core.actor_create", count / seconds_since(begin), "1/s");
+    print_figure("core.kill_to_restart", median(std::move(times)), "ms");
+  }
+
+  // A hundred actors that do nothing: what they all use of a core with driver, agent and head, and what one holds.
+  void idle_actors() {
+    constexpr int kActors = 100;
+    std::vector<Actor<BenchEcho>> actors;
+    for (int i = 0; i < kActors; ++i) actors.push_back(cluster_.spawn<BenchEcho>());
+    std::vector<int> pids;
+    for (const auto& actor : actors) pids.push_back(actor.call<&BenchEcho::pid>().get());
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const auto window = std::chrono::seconds(options_.quick ? 2 : 10);
+    const double before = cpu_seconds_of_all();
+    std::this_thread::sleep_for(window);
+    print_figure("core.idle_cpu", 100 * (cpu_seconds_of_all() - before) / static_cast<double>(window.count()), "%");
+    std::vector<double> dirty, pss;
+    for (const int pid : pids) {
+      const auto [private_dirty, proportional] = memory_of(pid);
+      dirty.push_back(private_dirty);
+      pss.push_back(proportional);
+    }
+    print_figure("core.actor_private", median(std::move(dirty)), "MB");
+    print_figure("core.actor_pss", median(std::move(pss)), "MB");
+    for (const auto& actor : actors) actor.kill();
+  }
+
+  // One at a time with a pause before each, so that it finds a process forked ahead; and eight at once without pause.
+  void actor_create() {
+    constexpr auto kPause = std::chrono::milliseconds(20);
+    constexpr int kAtOnce = 8;
+    cluster_.spawn<BenchEcho>().call<&BenchEcho::echo>(1).get();  // its program is loaded
+    std::vector<double> times;
+    for (int i = 0; i < rounds(200); ++i) {
+      std::this_thread::sleep_for(kPause);
+      const auto begin = Clock::now();
+      const auto actor = cluster_.spawn<BenchEcho>();
+      actor.call<&BenchEcho::echo>(1).get();
+      times.push_back(1e3 * seconds_since(begin));
+      actor.kill();
+    }
     print_figure("core.actor_create_p50", median(std::move(times)), "ms");
+
+    const int batches = rounds(200);
+    const auto begin = Clock::now();
+    for (int batch = 0; batch < batches; ++batch) {
+      std::vector<Actor<BenchEcho>> actors;
+      std::vector<Future<int>> answers;
+      for (int i = 0; i < kAtOnce; ++i) actors.push_back(cluster_.spawn<BenchEcho>());
+      for (const auto& actor : actors) answers.push_back(actor.call<&BenchEcho::echo>(1));
+      wait_all(answers);
+      for (const auto& actor : actors) actor.kill();
+    }
+    print_figure("core.actor_create", batches * kAtOnce / seconds_since(begin), "1/s");
   }
 
   const BenchCoreOptions options_;

@@ -6,10 +6,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <numeric>
+#include <set>
+#include <stop_token>
 
+#include "rt/runtime/net/unix_socket.h"
 #include "rt/tests/support/sandbox.h"
 
 // Actors' classes have names that every process spells alike: none of them is in an anonymous namespace.
@@ -37,6 +42,14 @@ class Patient {
   }
   int raise(int signal) { return ::raise(signal); }
   int linger() { return ::pause(); }
+  void rest_until_cancelled() {
+    std::atomic<bool> is_over{false};
+    const std::stop_callback end(rt::this_call().stop_token(), [&] {
+      is_over = true;
+      is_over.notify_one();
+    });
+    is_over.wait(false);
+  }
   int pid() { return ::getpid(); }
   std::string echo(std::string text) { return text; }
 
@@ -55,11 +68,18 @@ class Patient {
 class Nurse {
  public:
   void take_on(rt::Actor<Patient> patient) { patient_ = patient; }
+  rt::Task<int> feed_gently(int by) { co_return co_await patient_.call<&Patient::add>(by); }
   int feed(int by) { return patient_.call<&Patient::add>(by).get(); }
 
  private:
   rt::Actor<Patient> patient_;
 };
+
+inline rt::Task<int> sum_of(std::vector<rt::Actor<Patient>> patients) {
+  int sum = 0;
+  for (const auto& patient : patients) sum += co_await patient.call<&Patient::add>(1);
+  co_return sum;
+}
 
 }  // namespace actors_test
 
@@ -81,6 +101,20 @@ class Actors : public ::testing::Test {
   ~Actors() override {
     cluster.reset();
     EXPECT_EQ(sandbox.leftovers(), "");
+  }
+
+  // The processes with an actor or forked ahead for one: each listens in the run folder, under its number.
+  std::set<pid_t> workers() {
+    std::set<pid_t> pids;
+    for (const auto& entry : std::filesystem::directory_iterator(cluster->client().run_folder() + "/actors")) {
+      const std::string name = entry.path().filename();
+      pids.insert(std::stoi(name.substr(name.find('-') + 1)));
+    }
+    return pids;
+  }
+  bool are_forked_ahead(std::size_t actors) {
+    constexpr std::size_t kAhead = 8;
+    return eventually([&] { return workers().size() == actors + kAhead; });
   }
 
   Sandbox sandbox;
@@ -107,6 +141,25 @@ TEST_F(Actors, AnExceptionComesWithItsTextAndTheActorLivesOn) {
   EXPECT_EQ(error.code, Code::Failed);
   EXPECT_THAT(error.message, HasSubstr("it hurts"));
   EXPECT_EQ(patient.call<&Patient::add>(1).get(), 2);
+}
+
+TEST_F(Actors, CoroutinesAwaitCallsInADriverAndInAnActor) {
+  std::vector<Actor<Patient>> patients;
+  for (int i = 0; i < 3; ++i) patients.push_back(cluster->spawn<Patient>({}, 10 * i));
+  EXPECT_EQ(cluster->wait(sum_of(patients)), 1 + 11 + 21);
+
+  auto nurse = cluster->spawn<Nurse>();
+  nurse.call<&Nurse::take_on>(patients.front()).get();
+  EXPECT_EQ(nurse.call<&Nurse::feed_gently>(5).get(), 6);
+  patients.front().kill();
+  EXPECT_EQ(error_of(nurse.call<&Nurse::feed_gently>(5)).code, Code::Failed) << "what the nurse's own call threw";
+}
+
+TEST_F(Actors, ACallPastItsDeadlineIsGivenUpWhileTheActorLivesOn) {
+  auto patient = cluster->spawn<Patient>({}, 0);
+  const auto asleep = patient.within(std::chrono::milliseconds(50)).call<&Patient::rest_until_cancelled>();
+  EXPECT_EQ(error_of(asleep).code, Code::Deadline);
+  EXPECT_EQ(patient.call<&Patient::add>(1).get(), 1);
 }
 
 TEST_F(Actors, ADeathNoticeSaysWhatItDiedOf) {
@@ -199,11 +252,41 @@ TEST_F(Actors, OneThatCanNeverBePlacedIsRefusedAtOnce) {
 
 TEST_F(Actors, WhatAnActorStartedDiesWithIt) {
   auto patient = cluster->spawn<Patient>({}, 0);
-  const std::size_t before = (patient.call<&Patient::pid>().get(), sandbox.processes().size());
+  patient.call<&Patient::add>(1).get();
+  ASSERT_TRUE(are_forked_ahead(1));
+  const std::size_t before = sandbox.processes().size();
   patient.call<&Patient::leave_a_daemon>().get();
   ASSERT_TRUE(eventually([&] { return sandbox.processes().size() == before + 1; }));
   patient.kill();
   EXPECT_TRUE(eventually([&] { return sandbox.processes().size() == before - 1; }));
+}
+
+TEST_F(Actors, ProcessesForkedAheadAreTakenAndMayDie) {
+  auto first = cluster->spawn<Patient>({}, 0);
+  const pid_t own = first.call<&Patient::pid>().get();
+  ASSERT_TRUE(are_forked_ahead(1));
+  const std::set<pid_t> ahead = workers();
+  const pid_t taken = cluster->spawn<Patient>({}, 0).call<&Patient::pid>().get();
+  EXPECT_NE(taken, own);
+  EXPECT_TRUE(ahead.contains(taken));
+  for (const pid_t pid : workers())
+    if (pid != own) ::kill(pid, SIGKILL);
+  // One may be given an actor before its death is known: that is restarted.
+  for (int i = 0; i < 12; ++i) {
+    auto next = cluster->spawn<Patient>({.max_restarts = 20, .restart_delay = std::chrono::milliseconds(1)}, i);
+    EXPECT_TRUE(eventually([&] { return bool(next.call<&Patient::pid>().result()); }));
+  }
+  EXPECT_EQ(first.call<&Patient::add>(1).get(), 1);
+}
+
+TEST_F(Actors, AProcessThatNobodyAwaitsIsTurnedAway) {
+  cluster->spawn<Patient>({}, 0).call<&Patient::add>(1).get();
+  ASSERT_TRUE(are_forked_ahead(1));
+  const Fd agent = connect_unix_socket(cluster->client().run_folder() + "/node.sock").get();
+  const auto joined = rt::detail::say_hello(agent.get(), {.program = {"/bin/stranger", "00"}});
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code, Code::Refused);
+  EXPECT_THAT(joined.error().message, HasSubstr("no process of the program /bin/stranger is awaited here"));
 }
 
 TEST_F(Actors, CallsEndWhenTheNodesAgentIsKilled) {

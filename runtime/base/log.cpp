@@ -5,6 +5,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <memory>
 
 #include "rt/runtime/base/files.h"
@@ -26,15 +27,16 @@ spdlog::level::level_enum spdlog_level(Level level) {
 }
 
 // The process's log. Until `start`: stderr, warnings and errors.
-std::shared_ptr<spdlog::logger>& logger() {
-  static auto the_log = [] {
+std::atomic<std::shared_ptr<spdlog::logger>>& the_log() {
+  static std::atomic<std::shared_ptr<spdlog::logger>> log = [] {
     auto first = std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     first->set_level(spdlog::level::warn);
     first->set_pattern("%Y-%m-%d %H:%M:%S.%e [%P] %l: %v");
     return first;
   }();
-  return the_log;
+  return log;
 }
+std::shared_ptr<spdlog::logger> logger() { return the_log().load(); }
 
 }  // namespace
 
@@ -58,7 +60,7 @@ Status start(const Options& options) {
   started->flush_on(spdlog::level::trace);
   started->set_pattern(options.role.empty() ? "%Y-%m-%d %H:%M:%S.%e [%P] %l: %v"
                                             : "%Y-%m-%d %H:%M:%S.%e [%P %n] %l: %v");
-  logger() = std::move(started);
+  the_log().store(std::move(started));
   return Unit{};
 }
 

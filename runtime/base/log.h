@@ -2,7 +2,7 @@
 // Log: what a process of rt says about its own work, one line a message, to stderr or to a file:
 //   2026-01-31 12:00:00.123 [4711 head] warning: node 3 has been silent for 2 s
 //
-// One log a process, as there is one stderr: `start` sets it up first thing in `main`, before any thread. Before it,
+// One log a process, as there is one stderr: `start` sets it up first thing in `main`. Before it,
 // warnings and errors go to stderr. Messages are written from any thread, whole lines, at once (a killed process loses
 // none). After a fork the child's lines carry its own pid; it calls `start` again for its own role or file.
 

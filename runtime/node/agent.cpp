@@ -21,7 +21,7 @@ void Agent::send_head(Fill&& fill) {
 }
 
 Agent::Agent(boost::asio::io_context& io, AgentOptions options)
-    : io_(io), options_(std::move(options)), memory_timer_(io), oom_kills_(options_.oom_kills()) {}
+    : io_(io), options_(std::move(options)), ahead_timer_(io), memory_timer_(io), oom_kills_(options_.oom_kills()) {}
 
 Status Agent::start() {
   RT_CHECK(adopt_orphans());
@@ -55,7 +55,7 @@ Status Agent::start() {
 
 void Agent::stop() {
   constexpr std::chrono::seconds kLimit{10};
-  fork_servers_.clear();  // what they kept falls to this process
+  keepers_.clear();  // what they kept falls to this process
   if (const Status killed = kill_descendants({}, kLimit); !killed) log::error("{}", killed.error().message);
   if (const auto marked = kill_marked(options_.mark, kLimit); !marked) log::error("{}", marked.error().message);
   io_.stop();
@@ -109,7 +109,8 @@ Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Con
   if (hello.getVersion() != wire::PROTOCOL_VERSION)
     return refused("this rt speaks protocol " + std::to_string(static_cast<std::uint32_t>(wire::PROTOCOL_VERSION)) +
                    ", the program " + std::to_string(hello.getVersion()) + "; build it again");
-  const bool is_worker = hello.getRole() == wire::Hello::Role::WORKER;
+  const bool is_ahead = hello.getRole() == wire::Hello::Role::WORKER && hello.getActor() == 0;
+  const bool is_worker = hello.getRole() == wire::Hello::Role::WORKER && !is_ahead;
   const auto worker = workers_.find(hello.getActor());
   if (is_worker && (worker == workers_.end() || worker->second.incarnation != hello.getIncarnation()))
     return refused("actor " + std::to_string(hello.getActor()) + " isn't one that this node started, or has ended");
@@ -117,6 +118,8 @@ Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Con
 
   const ClientId client = next_client_++;
   if (is_worker) worker->second.client = client;
+  if (is_ahead)
+    if (const Status known = on_ahead(client, hello); !known) return refused(known.error().message);
   clients_[client] = transport;
   capnp::MallocMessageBuilder builder;
   auto answer = builder.initRoot<Control>();
@@ -126,23 +129,30 @@ Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Con
   reply.setNode(node_);
   reply.setRunFolder(options_.run_folder);
   (void)transport->send(FrameType::Control, 0, wire::to_bytes(builder));
-  if (!is_worker)
+  if (is_worker) {
+    Worker started = worker->second;
+    started.pid = static_cast<pid_t>(hello.getPid());  // its fork server may not have told it yet
+    tell_started(started);
+  }
+  if (!is_worker && !is_ahead)
     send_head([&](Control::Builder up) {
       auto joined = up.initDriverJoined();
       joined.setClient(client);
       joined.setPid(hello.getPid());
       joined.setNameSpace(hello.getNameSpace());
     });
-  else
-    send_head([&](Control::Builder up) {
-      auto started = up.initWorkerStarted();
-      started.setActor(hello.getActor());
-      started.setIncarnation(hello.getIncarnation());
-      started.setAddress(hello.getAddress());
-      started.setPid(hello.getPid());
-      started.setClient(client);
-    });
   return client;
+}
+
+void Agent::tell_started(const Worker& worker) {
+  send_head([&](Control::Builder up) {
+    auto started = up.initWorkerStarted();
+    started.setActor(worker.actor);
+    started.setIncarnation(worker.incarnation);
+    started.setAddress(worker.address);
+    started.setPid(static_cast<std::uint32_t>(worker.pid));
+    started.setClient(worker.client);
+  });
 }
 
 // Push back where the head is slow: the request is refused, not lost.
@@ -159,6 +169,7 @@ void Agent::on_client_frame(ClientId client, const Frame& frame) {
 void Agent::on_client_closed(ClientId client) {
   clients_.erase(client);
   if (client == driver_) return stop();
+  if (ahead_.contains(client)) return;  // the head doesn't know it; its exit is told by its fork server
   send_head([&](Control::Builder control) { control.setClientLeft(client); });
 }
 

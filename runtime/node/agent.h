@@ -7,6 +7,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -56,6 +57,23 @@ class Agent {
     std::uint64_t log_begin = 0;  // the log's size before this incarnation
   };
 
+  // A process that was forked ahead: no actor's yet.
+  struct Ahead {
+    ClientId client = 0;
+    pid_t pid = 0;
+    std::string address;
+    std::string log;  // where its output goes until it has an actor
+  };
+  // Of one program.
+  struct Keeper {
+    std::unique_ptr<ForkServerLink> fork_server;
+    std::deque<Ahead> ahead;  // they wait
+    int under_way = 0;        // forks ahead that were asked for and don't wait yet
+    int failed = 0;           // that ended before they waited, since one did
+  };
+  static constexpr int kMostAhead = 8;   // of a program
+  static constexpr int kMostFailed = 3;  // then none is forked ahead any more
+
   void on_registered(wire::NodeRegistered::Reader registered);
   void welcome(const std::shared_ptr<Transport>& transport, bool is_driver);
   ClientId on_hello(const std::shared_ptr<Transport>& transport, wire::Control::Reader control);  // 0: refused
@@ -72,9 +90,15 @@ class Agent {
   void kill_tree_of(const Worker& worker);
   void watch_memory();
   void look_at_memory();
-  Result<ForkServerLink*> fork_server_of(wire::Program::Reader program);
-  void on_forked(wire::Forked::Reader forked);
-  void on_exited(pid_t pid, int status);
+  Result<Keeper*> keeper_of(wire::Program::Reader program);
+  void give_start(const Ahead& process, Worker& worker, wire::StartWorker::Reader start);
+  Status on_ahead(ClientId client, wire::Hello::Reader hello);
+  bool forget_ahead(const std::string& key, pid_t pid);
+  void fork_ahead_soon();
+  void fork_ahead();
+  void tell_started(const Worker& worker);
+  void on_forked(const std::string& key, wire::Forked::Reader forked);
+  void on_exited(const std::string& key, pid_t pid, int status);
   void on_fork_server_lost(const std::string& key, const Error& error);
   Death death_of(const Worker& worker, int status);
   void report_death(const Worker& worker, const Death& death);
@@ -89,8 +113,10 @@ class Agent {
   std::uint32_t node_ = 0;
   ClientId next_client_ = 0;
   std::map<ClientId, std::shared_ptr<Transport>> clients_;
-  ClientId driver_ = 0;  // 0: none yet, or not embedded
-  std::map<std::string, std::unique_ptr<ForkServerLink>> fork_servers_;
+  ClientId driver_ = 0;                    // 0: none yet, or not embedded
+  std::map<std::string, Keeper> keepers_;  // by program
+  std::map<ClientId, std::string> ahead_;  // the clients that were forked ahead and wait, and their programs
+  boost::asio::steady_timer ahead_timer_;
   std::map<std::uint64_t, Worker> workers_;  // by actor
   std::map<pid_t, std::uint64_t> actor_of_pid_;
   int logs_ = 0;

@@ -40,38 +40,52 @@ void Agent::start_worker(wire::StartWorker::Reader start) {
 
   worker.log_begin = size_of(worker.log);
 
-  const auto server = fork_server_of(spawn.getProgram());
-  if (!server) return report_death(worker, {server.error().message, wire::DeathKind::NOT_STARTED});
-  workers_[worker.actor] = worker;
+  const auto found = keeper_of(spawn.getProgram());
+  if (!found) return report_death(worker, {found.error().message, wire::DeathKind::NOT_STARTED});
+  Keeper& keeper = **found;
+  Worker& kept = workers_[worker.actor] = worker;
   if (worker.memory_limit > 0) watch_memory();
+  fork_ahead_soon();
+  if (!keeper.ahead.empty()) {
+    const Ahead process = keeper.ahead.front();
+    keeper.ahead.pop_front();
+    return give_start(process, kept, start);
+  }
   capnp::MallocMessageBuilder builder;
   auto fork = builder.initRoot<wire::Control>();
   fork.setFork(start);
   fork.getFork().getSpawn().setLog(worker.log);
-  (*server)->fork(wire::to_bytes(builder));
+  keeper.fork_server->fork(wire::to_bytes(builder));
 }
 
-Result<ForkServerLink*> Agent::fork_server_of(wire::Program::Reader program) {
+Result<Agent::Keeper*> Agent::keeper_of(wire::Program::Reader program) {
   const std::string path = text(program.getPath());
   const std::string key = path + "#" + text(program.getHash());
-  if (const auto it = fork_servers_.find(key); it != fork_servers_.end()) return it->second.get();
+  if (const auto it = keepers_.find(key); it != keepers_.end()) return &it->second;
   const ForkServerStart start{
       .program = path,
       .environment = {options_.mark, "RT_RUN_FOLDER=" + options_.run_folder},
       .log = options_.run_folder + "/logs/fork-server-" + std::to_string(++logs_) + ".log",
   };
   RT_TRY(link, ForkServerLink::start(io_, start,
-                                     {.on_forked = [this](wire::Forked::Reader forked) { on_forked(forked); },
-                                      .on_exited = [this](pid_t pid, int status) { on_exited(pid, status); },
+                                     {.on_forked = [this, key](wire::Forked::Reader forked) { on_forked(key, forked); },
+                                      .on_exited = [this, key](pid_t pid, int status) { on_exited(key, pid, status); },
                                       .on_lost =
                                           [this, key](const Error& error) {
                                             boost::asio::post(io_,
                                                               [this, key, error] { on_fork_server_lost(key, error); });
                                           }}));
-  return (fork_servers_[key] = std::move(link)).get();
+  Keeper& keeper = keepers_[key];
+  keeper.fork_server = std::move(link);
+  return &keeper;
 }
 
-void Agent::on_forked(wire::Forked::Reader forked) {
+void Agent::on_forked(const std::string& key, wire::Forked::Reader forked) {
+  if (forked.getActor() == 0) {
+    if (forked.getPid() != 0) return;
+    log::warning("no process could be forked ahead: {}", text(forked.getError()));
+    return (void)forget_ahead(key, 0);
+  }
   const auto it = workers_.find(forked.getActor());
   if (it == workers_.end() || it->second.incarnation != forked.getIncarnation()) return;
   if (forked.getPid() == 0) {
@@ -83,6 +97,87 @@ void Agent::on_forked(wire::Forked::Reader forked) {
   actor_of_pid_[it->second.pid] = forked.getActor();
   if (it->second.kill_asked) kill_tree_of(it->second);
 }
+
+// --- processes forked ahead -----------------------------------------------------------------------------------------
+
+// It has its actor now. Its address and pid are known, so who calls the actor connects while that is constructed.
+void Agent::give_start(const Ahead& process, Worker& worker, wire::StartWorker::Reader start) {
+  ahead_.erase(process.client);
+  worker.pid = process.pid;
+  worker.client = process.client;
+  worker.address = process.address;
+  actor_of_pid_[worker.pid] = worker.actor;
+  // A log that is new is the process's own, by its new name; else it opens the one that there is.
+  const bool keeps_log = worker.incarnation == 1 && start.getSpawn().getLog().size() == 0 &&
+                         ::rename(process.log.c_str(), worker.log.c_str()) == 0;
+  if (!keeps_log) ::unlink(process.log.c_str());
+  capnp::MallocMessageBuilder builder;
+  auto control = builder.initRoot<wire::Control>();
+  control.setStartWorker(start);
+  control.getStartWorker().getSpawn().setLog(keeps_log ? "" : worker.log);
+  send_client(process.client, wire::to_bytes(builder));
+  tell_started(worker);
+}
+
+Status Agent::on_ahead(ClientId client, wire::Hello::Reader hello) {
+  const std::string key = text(hello.getProgram().getPath()) + "#" + text(hello.getProgram().getHash());
+  const auto it = keepers_.find(key);
+  if (it == keepers_.end() || it->second.under_way == 0)
+    return Error{Code::Refused, "no process of the program " + text(hello.getProgram().getPath()) + " is awaited here"};
+  --it->second.under_way;
+  it->second.failed = 0;
+  it->second.ahead.push_back({client, static_cast<pid_t>(hello.getPid()), text(hello.getAddress()),
+                              options_.run_folder + "/logs/process-" + std::to_string(hello.getPid()) + ".log"});
+  ahead_[client] = key;
+  return Unit{};
+}
+
+// One that waited has ended, or one that was to wait won't.
+bool Agent::forget_ahead(const std::string& key, pid_t pid) {
+  const auto it = keepers_.find(key);
+  if (it == keepers_.end()) return false;
+  Keeper& keeper = it->second;
+  const auto waits = std::find_if(keeper.ahead.begin(), keeper.ahead.end(),
+                                  [pid](const Ahead& process) { return process.pid == pid; });
+  if (waits != keeper.ahead.end()) {
+    ahead_.erase(waits->client);
+    ::unlink(waits->address.c_str());
+    ::unlink(waits->log.c_str());
+    keeper.ahead.erase(waits);
+    return true;
+  }
+  if (keeper.under_way == 0) return false;
+  --keeper.under_way;
+  ++keeper.failed;
+  return true;
+}
+
+// After some quiet: a fork at once would hold up the core where an actor is just starting.
+void Agent::fork_ahead_soon() {
+  constexpr std::chrono::milliseconds kQuiet{4};
+  ahead_timer_.expires_after(kQuiet);
+  ahead_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) fork_ahead();
+  });
+}
+
+void Agent::fork_ahead() {
+  for (auto& [key, keeper] : keepers_) {
+    capnp::MallocMessageBuilder builder;
+    auto program = builder.initRoot<wire::Control>().initFork().initSpawn().initProgram();
+    const auto hash = key.rfind('#');
+    program.setPath(key.substr(0, hash));
+    program.setHash(key.substr(hash + 1));
+    const std::string request = wire::to_bytes(builder);
+    while (keeper.failed < kMostFailed && static_cast<int>(keeper.ahead.size()) + keeper.under_way < kMostAhead) {
+      ++keeper.under_way;
+      keeper.fork_server->fork(request);
+    }
+  }
+}
+
+// --- ends
+// -------------------------------------------------------------------------------------------------------------
 
 void Agent::kill_worker(wire::Kill::Reader kill) {
   const auto it = workers_.find(kill.getActor());
@@ -107,12 +202,12 @@ void Agent::kill_at(std::chrono::milliseconds deadline, Worker& worker) {
 }
 
 void Agent::kill_tree_of(const Worker& worker) {
-  if (worker.pid > 0) fork_servers_.at(worker.program)->kill_tree(worker.pid);
+  if (worker.pid > 0) keepers_.at(worker.program).fork_server->kill_tree(worker.pid);
 }
 
-void Agent::on_exited(pid_t pid, int status) {
+void Agent::on_exited(const std::string& key, pid_t pid, int status) {
   const auto it = actor_of_pid_.find(pid);
-  if (it == actor_of_pid_.end()) return;
+  if (it == actor_of_pid_.end()) return (void)forget_ahead(key, pid);
   const Worker worker = workers_.at(it->second);
   actor_of_pid_.erase(it);
   workers_.erase(worker.actor);
@@ -137,10 +232,14 @@ void Agent::on_fork_server_lost(const std::string& key, const Error& error) {
   std::vector<Worker> lost;
   for (const auto& [actor, worker] : workers_)
     if (worker.program == key) lost.push_back(worker);
-  fork_servers_.erase(key);
-  std::set<pid_t> keepers;
-  for (const auto& [other, link] : fork_servers_) keepers.insert(link->pid());
-  const Status killed = kill_descendants(keepers, std::chrono::seconds(10));
+  for (const Ahead& process : keepers_[key].ahead) {
+    ahead_.erase(process.client);
+    ::unlink(process.address.c_str());
+  }
+  keepers_.erase(key);
+  std::set<pid_t> spared;
+  for (const auto& [other, keeper] : keepers_) spared.insert(keeper.fork_server->pid());
+  const Status killed = kill_descendants(spared, std::chrono::seconds(10));
   if (!killed) log::error("{}", killed.error().message);
   for (const Worker& worker : lost) {
     actor_of_pid_.erase(worker.pid);

@@ -8,7 +8,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("rt::wire");
 
-const protocolVersion :UInt32 = 2;
+const protocolVersion :UInt32 = 3;
 
 struct Control {
   request @0 :UInt64;
@@ -55,7 +55,7 @@ struct Control {
     tick @32 :Void;                  # time has passed; journalled, as any event
 
     # agent -> fork server and back, on the socket it was started with
-    fork @20 :StartWorker;
+    fork @20 :StartWorker;           # without an actor: one ahead, for any actor of its program
     forked @21 :Forked;
     exited @22 :Exited;
     killTree @23 :UInt32;            # pid
@@ -74,6 +74,7 @@ struct Hello {
   incarnation @4 :UInt32;
   address @5 :Text;                  # where a worker listens for calls
   nameSpace @6 :Text;                # of a driver: where its actors' names stand; empty: "default"
+  program @7 :Program;               # of a worker that was forked ahead: no actor's yet, it waits for a startWorker
   enum Role { driver @0; worker @1; node @2; }
 }
 
