@@ -115,8 +115,11 @@ Status Peers::transmit(ActorId actor, Peer& peer, const Message& message) {
 }
 
 Status Peers::connect(Peer& peer) {
-  std::weak_ptr<Connection>& known = connections_[peer.address];
-  if ((peer.connection = known.lock())) return Unit{};
+  if (const auto known = connections_.find(peer.address); known != connections_.end()) {
+    if (!known->second->transport) return Error{Code::NotSent, "the connection is closed"};
+    peer.connection = known->second;
+    return Unit{};
+  }
   RT_TRY(socket, connect_unix_socket(peer.address));
   RT_TRY(transport, make_ring_transport(io_, socket.release(), RingSide::Connecting));
   const auto connection = std::make_shared<Connection>();
@@ -124,7 +127,7 @@ Status Peers::connect(Peer& peer) {
   connection->transport = transport;
   transport->start({.on_frame = [this, connection](const Frame& frame) { on_reply(*connection, frame); },
                     .on_close = [this, connection](const Error& error) { on_closed(connection, error); }});
-  known = connection;
+  connections_[peer.address] = connection;
   peer.connection = connection;
   return Unit{};
 }
@@ -188,10 +191,16 @@ void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error
                                                       std::string(call.method.text) + ": " + error.message});
     }
     for (const Verdict& verdict : std::exchange(connection->verdicts, {})) end_sent(*connection, verdict, done);
-    const auto known = connections_.find(connection->address);
-    if (known != connections_.end() && known->second.lock() == connection) connections_.erase(known);
+    forget_if_over(*connection);
   }
   complete(done);
+}
+
+void Peers::forget_if_over(Connection& connection) {
+  const auto known = connections_.find(connection.address);
+  if (!connection.transport && connection.sent.empty() && known != connections_.end() &&
+      known->second.get() == &connection)
+    connections_.erase(known);
 }
 
 // Those that may run again wait for the actor's next incarnation, in their order and before what waits already.
@@ -274,8 +283,7 @@ void Peers::on_deadline() {
       }
     };
     for (const auto& [actor, peer] : peers_) look(peer.queued);
-    for (const auto& [address, known] : connections_)
-      if (const auto connection = known.lock()) look(connection->sent);
+    for (const auto& [address, connection] : connections_) look(connection->sent);
     next_deadline_ = kNever;
     if (next != kNever) watch_deadline(std::max(next, now + std::chrono::milliseconds(1)));
   }
@@ -300,6 +308,7 @@ void Peers::on_died(const ActorDeath& death) {
         connection->transport->peer_is_dead();
       } else {
         end_sent(*connection, verdict, done);
+        forget_if_over(*connection);
       }
     }
     peer.started = false;
@@ -327,9 +336,7 @@ void Peers::fail_all(const Error& error) {
   Completions done;
   {
     const std::lock_guard lock(mutex_);
-    for (auto& [address, known] : connections_) {
-      const auto connection = known.lock();
-      if (!connection) continue;
+    for (auto& [address, connection] : connections_) {
       for (Sent& call : std::exchange(connection->sent, {}))
         if (call.state) done.emplace_back(std::move(call.state), Error{Code::MaybeRan, error.message});
       if (const auto transport = std::exchange(connection->transport, nullptr)) transport->close();

@@ -102,6 +102,7 @@ class Peers final : public CallState::Canceller {
   static Status transmit(ActorId actor, Peer& peer, const Message& message);
   void end_sent(Connection& connection, const Verdict& verdict, Completions& done);
   static void drop_answered(Connection& connection);
+  void forget_if_over(Connection& connection);
   void bury(ActorId actor, Peer& peer, const std::string& why);
   Status connect(Peer& peer);
   void on_reply(Connection& connection, const Frame& frame);
@@ -119,8 +120,9 @@ class Peers final : public CallState::Canceller {
   tbb::spin_mutex mutex_;            // guards all below
   TimePoint next_deadline_ = kNever;
   std::unordered_map<ActorId, Peer> peers_;
-  std::unordered_map<std::string, std::weak_ptr<Connection>> connections_;  // by address
-  std::deque<ActorId> dead_;                                                // oldest first
+  // By address: those that are open, and those that have closed over calls which no news has ended yet.
+  std::unordered_map<std::string, std::shared_ptr<Connection>> connections_;
+  std::deque<ActorId> dead_;  // oldest first
 };
 
 }  // namespace rt::detail

@@ -200,6 +200,24 @@ TEST_F(PeersTest, WithoutAnAgentNothingWaits) {
   EXPECT_EQ(error_of(peers.call(kCallee, "m", "")).code, Code::NotSent);
 }
 
+// The actor's process goes first, and the agent that would have told it is gone too.
+TEST_F(PeersTest, WithoutAnAgentNothingWaitsForNewsOfAConnectionThatHasClosed) {
+  IoThread acceptor;
+  std::promise<std::shared_ptr<Transport>> accepted;
+  const auto listener = *UnixListener::open(acceptor.io(), address(1), [&](Fd socket) {
+    auto caller = make_ring_transport(acceptor.io(), socket.release(), RingSide::Accepting).get();
+    caller->start({.on_frame = [](const Frame&) {}, .on_close = [](const Error&) {}});
+    accepted.set_value(std::move(caller));
+  });
+  peers.on_started(kCallee, 1, address(1));
+  const auto call = peers.call(kCallee, "m", ""), late = peers.call(kCallee, "m", "", {std::chrono::seconds(1)});
+  accepted.get_future().get()->close();
+  EXPECT_EQ(error_of(late).code, Code::Deadline);  // by then it has closed
+  peers.fail_all({Code::Unavailable, "this node's agent (rtd) is gone"});
+  EXPECT_EQ(error_of(call).code, Code::MaybeRan);
+  acceptor.stop();
+}
+
 TEST_F(PeersTest, RemembersManyDeathsAndAsksAboutTheOlderOnes) {
   for (ActorId actor = 1; actor <= Peers::kMostDead + 1; ++actor)
     peers.on_died({.actor = actor, .cause = "exit code 1"});

@@ -96,7 +96,7 @@ int run_node(const Arguments& arguments) {
                        .gpus = gpus(arguments.simulated_gpus),
                        .memory = *bytes,
                        .resources = *amounts,
-                       .oom_kills = [] { return rt::kernel_oom_kills(); },
+                       .oom_kills = [counter = rt::OomKills()] { return counter.count(); },
                        .driver_fd = arguments.driver_fd});
   if (const auto started = agent.start(); !started) return fail(started.error());
   io.run();

@@ -152,6 +152,7 @@ TEST_F(Actors, CoroutinesAwaitCallsInADriverAndInAnActor) {
   nurse.call<&Nurse::take_on>(patients.front()).get();
   EXPECT_EQ(nurse.call<&Nurse::feed_gently>(5).get(), 6);
   patients.front().kill();
+  (void)error_of(patients.front().call<&Patient::linger>());  // it is dead now
   EXPECT_EQ(error_of(nurse.call<&Nurse::feed_gently>(5)).code, Code::Failed) << "what the nurse's own call threw";
 }
 

@@ -18,12 +18,13 @@ std::optional<std::uint64_t> counter_in(const fs::path& file) {
 
 }  // namespace
 
-std::uint64_t kernel_oom_kills(const fs::path& root) {
-  if (const auto group = find_cgroup(root, "memory"); group && !group->levels.empty())
-    if (const auto count =
-            counter_in(group->levels.front() / (group->version == 1 ? "memory.oom_control" : "memory.events")))
-      return *count;
-  return counter_in(root / "proc/vmstat").value_or(0);
+OomKills::OomKills(const fs::path& root) : file_(root / "proc/vmstat") {
+  const auto group = find_cgroup(root, "memory");
+  if (!group || group->levels.empty()) return;
+  const fs::path own = group->levels.front() / (group->version == 1 ? "memory.oom_control" : "memory.events");
+  if (counter_in(own)) file_ = own;
 }
+
+std::uint64_t OomKills::count() const { return counter_in(file_).value_or(0); }
 
 }  // namespace rt

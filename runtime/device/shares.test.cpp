@@ -147,17 +147,17 @@ TEST_F(Shares, CountTheKernelsKillsInOurOwnControlGroup) {
   put("proc/vmstat", "nr_free_pages 5\noom_kill 40\n");
   use_v1();
   put("sys/fs/cgroup/memory/slurm/job_7/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
-  EXPECT_EQ(kernel_oom_kills(root.path()), 3u);
+  EXPECT_EQ(OomKills(root.path()).count(), 3u);
   use_v2();
   put("sys/fs/cgroup/slurm/job_7/memory.events", "low 0\nhigh 0\nmax 9\noom 7\noom_kill 2\noom_group_kill 0\n");
-  EXPECT_EQ(kernel_oom_kills(root.path()), 2u);
+  EXPECT_EQ(OomKills(root.path()).count(), 2u);
 }
 
 TEST_F(Shares, CountTheWholeMachinesKillsWhereNoGroupDoes) {
   use_v2();
-  EXPECT_EQ(kernel_oom_kills(root.path()), 0u);
+  EXPECT_EQ(OomKills(root.path()).count(), 0u);
   put("proc/vmstat", "nr_free_pages 5\noom_kill 40\n");
-  EXPECT_EQ(kernel_oom_kills(root.path()), 40u);
+  EXPECT_EQ(OomKills(root.path()).count(), 40u);
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ class RingTransport final : public Transport,
     poller_.wake();
     asio::post(socket_.get_executor(), [self = shared_from_this()] {
       if (self->is_linked_ || self->is_closed()) return;
+      if (self->read_hello() && self->is_linked_) return self->poller_.add(self);  // it may have said more
       self->fail({Code::NotSent, "the peer died before it was connected"});
       self->end();
     });
