@@ -50,7 +50,7 @@ class Bytes {
 
   std::unique_ptr<char[]> heap_;
   std::size_t size_ = 0, room_ = kInline;
-  alignas(8) char inline_[kInline] = {};
+  alignas(8) char inline_[kInline];
 };
 
 }  // namespace rt
