@@ -62,18 +62,25 @@ T decode_all(Decoder& from) {
   return value;
 }
 
+template <class P>
+inline constexpr bool takes_a_value = !std::is_pointer_v<std::remove_cvref_t<P>> &&
+                                      (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>);
+
 template <class M>
 struct MemberTraits {
   static_assert(!std::is_same_v<M, M>, "call<...> wants a member function, as in call<&Counter::add>(5)");
 };
-#define RT_MEMBER_TRAITS(qualifier)                         \
-  template <class R, class C, class... P>                   \
-  struct MemberTraits<R (C::*)(P...) qualifier> {           \
-    using Returned = R;                                     \
-    using Result = typename ResultOf<R>::type;              \
-    using Class = C;                                        \
-    using Arguments = std::tuple<std::decay_t<P>...>;       \
-    static constexpr bool returns_void = std::is_void_v<R>; \
+#define RT_MEMBER_TRAITS(qualifier)                                                                                  \
+  template <class R, class C, class... P>                                                                            \
+  struct MemberTraits<R (C::*)(P...) qualifier> {                                                                    \
+    using Returned = R;                                                                                              \
+    using Result = typename ResultOf<R>::type;                                                                       \
+    using Class = C;                                                                                                 \
+    using Arguments = std::tuple<std::decay_t<P>...>;                                                                \
+    static constexpr bool returns_void = std::is_void_v<R>;                                                          \
+    static_assert((takes_a_value<P> && ...),                                                                         \
+                  "an actor's method takes copies of its arguments: a value or a const reference, not a pointer or " \
+                  "reference to its caller's object");                                                               \
   };
 RT_MEMBER_TRAITS()
 RT_MEMBER_TRAITS(const)

@@ -231,6 +231,12 @@ void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions
   flush(verdict.actor, peer, done);
 }
 
+// The connection may be to another incarnation than the call went to.
+bool Peers::is_under_way(const Connection& connection, const CallState& state) {
+  const std::uint64_t place = state.route.sequence - connection.first_sent;
+  return place < connection.sent.size() && connection.sent[place].state.get() == &state;
+}
+
 // A call that waits here doesn't run any more; one that was sent is given up by its actor, which answers it.
 void Peers::cancel(CallState& state) {
   StatePtr not_sent;
@@ -244,7 +250,7 @@ void Peers::cancel(CallState& state) {
     if (waiting != peer.queued.end()) {
       not_sent = std::move(waiting->state);
       peer.queued.erase(waiting);
-    } else if (peer.connection && peer.connection->transport && state.route.sequence != 0) {
+    } else if (peer.connection && peer.connection->transport && is_under_way(*peer.connection, state)) {
       const wire::CallHeader header{.sequence = state.route.sequence, .incarnation = peer.incarnation};
       (void)peer.connection->transport->send(FrameType::Cancel, state.route.actor,
                                              {reinterpret_cast<const char*>(&header), sizeof header});

@@ -108,6 +108,7 @@ class Peers final : public CallState::Canceller {
   void on_reply(Connection& connection, const Frame& frame);
   void on_closed(const std::shared_ptr<Connection>& connection, const Error& error);
   void cancel(CallState& state) override;
+  static bool is_under_way(const Connection& connection, const CallState& state);
   void watch_deadline(TimePoint deadline);
   void on_deadline();
   static void complete(const Completions& done);

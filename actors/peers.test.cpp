@@ -53,6 +53,24 @@ class PeersTest : public ::testing::Test {
   Peers peers{io.io(), nullptr, [this](ActorId actor) { watched.push_back(actor); }};
 };
 
+// An actor that is no more than a connection, in the test's hand.
+class BareActor {
+ public:
+  explicit BareActor(const std::string& address)
+      : listener_(*UnixListener::open(io_.io(), address, [this](Fd socket) {
+          auto caller = make_ring_transport(io_.io(), socket.release(), RingSide::Accepting).get();
+          caller->start({.on_frame = [](const Frame&) {}, .on_close = [](const Error&) {}});
+          accepted_.set_value(std::move(caller));
+        })) {}
+  ~BareActor() { io_.stop(); }
+  std::shared_ptr<Transport> connection() { return accepted_.get_future().get(); }  // once
+
+ private:
+  std::promise<std::shared_ptr<Transport>> accepted_;
+  IoThread io_;
+  std::unique_ptr<UnixListener> listener_;
+};
+
 TEST_F(PeersTest, CallsWaitForTheActorsStartAndLeaveInOrder) {
   peers.expect(kCallee);
   const auto one = peers.call(kCallee, "m", "1"), two = peers.call(kCallee, "m", "2");
@@ -143,6 +161,21 @@ TEST_F(PeersTest, AnIdempotentCallIsSentAgainWhereItsActorComesBackAndNotForEver
   EXPECT_EQ(error_of(state).code, Code::MaybeRan);
 }
 
+// The number of a call to the incarnation before says nothing to this one.
+TEST_F(PeersTest, GivesUpNoCallOfAnotherIncarnation) {
+  BareActor before(address(1));
+  peers.on_started(kCallee, 1, address(1));
+  const auto old = peers.call(kCallee, "m", "");
+  const auto kept_open = before.connection();
+  const auto actor = start(2);  // its news came before that of the other's end
+  const auto call = peers.call(kCallee, "m", "");
+  old->cancel();
+  const auto marker = peers.call(kCallee, "m", "after");
+  answer(actor->take(), "runs");
+  EXPECT_EQ(actor->take().arguments.view(), "after");
+  EXPECT_EQ(answer_of(call), "runs");
+}
+
 // The answer lay in the ring when its actor died, and nobody had read it yet.
 TEST_F(PeersTest, WhatADeadActorHadAnsweredCounts) {
   const auto actor = start(1);
@@ -174,20 +207,12 @@ TEST_F(PeersTest, WhatCannotBeSentSaysSoAndStopsNothingElse) {
 }
 
 TEST_F(PeersTest, AnActorThatSendsGarbageLosesTheCallsUnderWay) {
-  IoThread acceptor;
-  std::promise<std::shared_ptr<Transport>> accepted;
-  const auto listener = *UnixListener::open(acceptor.io(), address(1), [&](Fd socket) {
-    auto caller = make_ring_transport(acceptor.io(), socket.release(), RingSide::Accepting).get();
-    caller->start({.on_frame = [](const Frame&) {}, .on_close = [](const Error&) {}});
-    accepted.set_value(std::move(caller));
-  });
+  BareActor actor(address(1));
   peers.on_started(kCallee, 1, address(1));
   const auto call = peers.call(kCallee, "m", "");
-  const auto hostile = accepted.get_future().get();
-  ASSERT_TRUE(hostile->send(static_cast<FrameType>(77), 0, "garbage"));
+  ASSERT_TRUE(actor.connection()->send(static_cast<FrameType>(77), 0, "garbage"));
   EXPECT_EQ(error_of(call).code, Code::MaybeRan);
   EXPECT_THAT(error_of(call).message, HasSubstr("no frame of rt"));
-  acceptor.stop();
 }
 
 TEST_F(PeersTest, WithoutAnAgentNothingWaits) {
@@ -202,20 +227,13 @@ TEST_F(PeersTest, WithoutAnAgentNothingWaits) {
 
 // The actor's process goes first, and the agent that would have told it is gone too.
 TEST_F(PeersTest, WithoutAnAgentNothingWaitsForNewsOfAConnectionThatHasClosed) {
-  IoThread acceptor;
-  std::promise<std::shared_ptr<Transport>> accepted;
-  const auto listener = *UnixListener::open(acceptor.io(), address(1), [&](Fd socket) {
-    auto caller = make_ring_transport(acceptor.io(), socket.release(), RingSide::Accepting).get();
-    caller->start({.on_frame = [](const Frame&) {}, .on_close = [](const Error&) {}});
-    accepted.set_value(std::move(caller));
-  });
+  BareActor actor(address(1));
   peers.on_started(kCallee, 1, address(1));
   const auto call = peers.call(kCallee, "m", ""), late = peers.call(kCallee, "m", "", {std::chrono::seconds(1)});
-  accepted.get_future().get()->close();
+  actor.connection()->close();
   EXPECT_EQ(error_of(late).code, Code::Deadline);  // by then it has closed
   peers.fail_all({Code::Unavailable, "this node's agent (rtd) is gone"});
   EXPECT_EQ(error_of(call).code, Code::MaybeRan);
-  acceptor.stop();
 }
 
 TEST_F(PeersTest, RemembersManyDeathsAndAsksAboutTheOlderOnes) {

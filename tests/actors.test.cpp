@@ -1,13 +1,10 @@
 // Actors in processes of their own, by the library that people use. This program is its own job program: a worker never
 // gets past the first statement of main.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <rt/rt.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <future>
 #include <numeric>
@@ -15,7 +12,7 @@
 #include <stop_token>
 
 #include "rt/runtime/net/unix_socket.h"
-#include "rt/tests/support/sandbox.h"
+#include "rt/tests/support/cluster_test.h"
 
 // Actors' classes have names that every process spells alike: none of them is in an anonymous namespace.
 namespace actors_test {
@@ -90,18 +87,9 @@ using namespace actors_test;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::seconds kLimit{40};
-
-class Actors : public ::testing::Test {
+class Actors : public ClusterTest {
  protected:
-  Actors() {
-    ::setenv("RT_RUN_DIR", sandbox.path().c_str(), 1);
-    cluster.emplace(rt::connect(0, nullptr, {.cpus = 4}));
-  }
-  ~Actors() override {
-    cluster.reset();
-    EXPECT_EQ(sandbox.leftovers(), "");
-  }
+  Actors() : ClusterTest({.cpus = 4}) {}
 
   // The processes with an actor or forked ahead for one: each listens in the run folder, under its number.
   std::set<pid_t> workers() {
@@ -116,16 +104,7 @@ class Actors : public ::testing::Test {
     constexpr std::size_t kAhead = 8;
     return eventually([&] { return workers().size() == actors + kAhead; });
   }
-
-  Sandbox sandbox;
-  std::optional<rt::Cluster> cluster;
 };
-
-template <class R>
-Error error_of(const Future<R>& future) {
-  const auto result = future.result(kLimit);
-  return result ? Error{Code::Invalid, "it returned"} : result.error();
-}
 
 TEST_F(Actors, RunCallsInTheOrderInWhichTheyWereMade) {
   auto recorder = cluster->spawn<Recorder>();
@@ -337,9 +316,3 @@ TEST_F(Programs, ThePipelineExampleKeepsFewUnderWay) {
 
 }  // namespace
 }  // namespace rt::testing
-
-int main(int argc, char** argv) {
-  rt::detail::serve_if_worker();
-  ::testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

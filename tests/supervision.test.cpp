@@ -215,9 +215,3 @@ TEST_F(Supervision, ASupervisorThatGivesUpEndsItsChildren) {
 
 }  // namespace
 }  // namespace rt::testing
-
-int main(int argc, char** argv) {
-  rt::detail::serve_if_worker();
-  ::testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

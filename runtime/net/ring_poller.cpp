@@ -20,7 +20,7 @@ const void* RingPoller::this_thread() { return &rang_; }
 
 void Waiter::reset() {
   word_.store(Pending, std::memory_order_relaxed);
-  owner_ = RingPoller::this_thread();
+  owner_.store(RingPoller::this_thread(), std::memory_order_relaxed);
 }
 
 RingPoller::RingPoller(asio::execution_context& context)
@@ -66,7 +66,7 @@ void RingPoller::attend() {
 }
 
 void RingPoller::complete(Waiter& waiter) {
-  if (waiter.owner_ == this_thread())  // it polls
+  if (waiter.owner_.load(std::memory_order_relaxed) == this_thread())  // it polls
     waiter.word_.store(Waiter::Done, std::memory_order_release);
   else if (waiter.word_.exchange(Waiter::Done, std::memory_order_seq_cst) == Waiter::Asleep)
     futex_wake(waiter.word_);

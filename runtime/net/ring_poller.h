@@ -33,7 +33,7 @@ class Waiter {
   friend class RingPoller;
   enum : std::uint32_t { Pending = 0, Asleep = 1, Lead = 2, Done = 3 };
   std::atomic<std::uint32_t> word_{Pending};
-  const void* owner_ = nullptr;  // the thread that waits
+  std::atomic<const void*> owner_{nullptr};  // the thread that waits
 };
 
 class RingPoller : public boost::asio::execution_context::service {

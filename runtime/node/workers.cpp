@@ -148,7 +148,11 @@ bool Agent::forget_ahead(const std::string& key, pid_t pid) {
   }
   if (keeper.under_way == 0) return false;
   --keeper.under_way;
-  ++keeper.failed;
+  if (++keeper.failed == kMostFailed)
+    log::warning(
+        "{} processes of {} that were forked ahead ended before an actor could take them: none is any more, "
+        "each actor's is forked when it starts",
+        kMostFailed, key.substr(0, key.rfind('#')));
   return true;
 }
 

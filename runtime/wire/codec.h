@@ -39,7 +39,7 @@ class Encoder {
   void raw(const void* from, std::size_t size) { bytes_.append(from, size); }
   void size(std::uint64_t value) { raw(&value, sizeof value); }
   std::string_view bytes() const { return bytes_.view(); }  // as long as nothing more is encoded
-  std::string take() { return std::string(bytes()); }
+  std::string take() { return bytes_.size() == 0 ? std::string() : std::string(bytes()); }
   void clear() { bytes_.clear(); }
 
  private:

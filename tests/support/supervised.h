@@ -3,9 +3,7 @@
 // a sandbox.
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
-#include <rt/rt.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "rt/tests/support/sandbox.h"
+#include "rt/tests/support/cluster_test.h"
 
 // Actors' classes have names that every process spells alike: none of them is in an anonymous namespace.
 namespace supervision_test {
@@ -116,20 +114,11 @@ namespace rt::testing {
 
 using supervision_test::Worker;
 
-inline constexpr std::chrono::seconds kLimit{40};
-
-class Supervision : public ::testing::Test {
+class Supervision : public ClusterTest {
  protected:
-  Supervision() {
-    ::setenv("RT_RUN_DIR", sandbox.path().c_str(), 1);
-    cluster.emplace(rt::connect(
-        0, nullptr,
-        {.cpus = 4, .memory = std::uint64_t{1} << 30, .resources = {{"licence", 1}}, .name_space = "test"}));
-  }
-  ~Supervision() override {
-    cluster.reset();
-    EXPECT_EQ(sandbox.leftovers(), "");
-  }
+  Supervision()
+      : ClusterTest(
+            {.cpus = 4, .memory = std::uint64_t{1} << 30, .resources = {{"licence", 1}}, .name_space = "test"}) {}
 
   Actor<Worker> spawn(const SpawnOptions& options = {}, const std::string& trouble = "") {
     return cluster->spawn<Worker>(options, diary(), trouble);
@@ -143,16 +132,7 @@ class Supervision : public ::testing::Test {
   }
   std::string me() const { return "the driver (pid " + std::to_string(::getpid()) + ")"; }
   static bool is_gone(pid_t pid) { return ::kill(pid, 0) != 0; }
-
-  Sandbox sandbox;
-  std::optional<rt::Cluster> cluster;
 };
-
-template <class R>
-Error error_of(const Future<R>& future) {
-  const auto result = future.result(kLimit);
-  return result ? Error{Code::Invalid, "it returned"} : result.error();
-}
 
 inline ActorDeath next(Watch& watch) { return watch.next(kLimit).get(); }
 
