@@ -12,6 +12,7 @@
 #include "rt/actors/io_thread.h"
 #include "rt/actors/peers.h"
 #include "rt/actors/watchers.h"
+#include "rt/runtime/net/unix_socket.h"
 
 namespace rt::detail {
 namespace {
@@ -20,27 +21,29 @@ using wire::Control;
 
 class ClientOfAgent final : public Client {
  public:
-  explicit ClientOfAgent(IoThread& io)
-      : io_(io),
-        link_(io.io()),
-        peers_(io.io(), static_cast<Client*>(this), [this](ActorId id) { ask_for_news(id); }),
+  ClientOfAgent(boost::asio::io_context& io, IoThread* thread, Peers::Connect connect)
+      : poller_(RingPoller::of(io)),
+        thread_(thread),
+        link_(io),
+        peers_(
+            io, static_cast<Client*>(this), [this](ActorId id) { ask_for_news(id); }, std::move(connect)),
         keys_(link_) {}
 
   ~ClientOfAgent() override {
     link_.close();
-    io_.stop();
+    if (thread_) thread_->stop();
     const Error ended{Code::Unavailable, "this process has left the cluster"};
     link_.fail_all(ended);
     peers_.fail_all(ended);
     watchers_.tell_all(ended);
   }
 
-  void open(const ClientStart& start) {
-    id_ = start.joined.client;
-    node_ = start.joined.node;
-    run_folder_ = start.joined.run_folder;
+  void open(const Joined& joined, std::shared_ptr<Transport> agent) {
+    id_ = joined.client;
+    node_ = joined.node;
+    run_folder_ = joined.run_folder;
     link_.open(
-        start.agent_fd, [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
+        std::move(agent), [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
   }
 
   ActorId spawn(const SpawnRequest& request) override {
@@ -153,6 +156,9 @@ class ClientOfAgent final : public Client {
     link_.send([&](Control::Builder control) { control.setReleaseLease(lease); }, nullptr);
   }
 
+  std::vector<CallUnderWay> under_way() override { return peers_.under_way(); }
+  void give_up(const CallUnderWay& call, const Error& error) override { peers_.give_up(*call.state, error); }
+
   void on_death(std::function<void(const ActorDeath&)> handler) override {
     const std::lock_guard lock(mutex_);
     death_handler_ = std::move(handler);
@@ -181,7 +187,7 @@ class ClientOfAgent final : public Client {
   KeyValue& keys() override { return keys_; }
   const std::string& run_folder() const override { return run_folder_; }
   std::uint32_t node() const override { return node_; }
-  RingPoller& poller() override { return io_.poller(); }
+  RingPoller& poller() override { return poller_; }
 
  private:
   std::uint64_t next_id() { return (id_ << 24) + next_actor_.fetch_add(1); }
@@ -241,7 +247,8 @@ class ClientOfAgent final : public Client {
     if (handler) handler();
   }
 
-  IoThread& io_;
+  RingPoller& poller_;
+  IoThread* const thread_;  // null: none of its own
   ControlLink link_;
   Peers peers_;
   Watchers watchers_;
@@ -260,8 +267,14 @@ class ClientOfAgent final : public Client {
 }  // namespace
 
 std::shared_ptr<Client> Client::start(const ClientStart& start) {
-  auto client = std::make_shared<ClientOfAgent>(*start.io);
-  client->open(start);
+  auto client = std::make_shared<ClientOfAgent>(start.io->io(), start.io, nullptr);
+  client->open(start.joined, make_unix_transport(start.io->io(), start.agent_fd));
+  return client;
+}
+
+std::shared_ptr<Client> Client::start(const InlineClientStart& start) {
+  auto client = std::make_shared<ClientOfAgent>(start.io, nullptr, start.connect);
+  client->open(start.joined, start.agent);
   return client;
 }
 

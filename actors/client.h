@@ -20,8 +20,13 @@
 #include "rt/runtime/base/result.h"
 #include "rt/runtime/wire/call.h"
 
+namespace boost::asio {
+class io_context;
+}
+
 namespace rt {
 
+class Transport;
 using ActorId = std::uint64_t;
 
 enum class DeathKind {
@@ -101,6 +106,12 @@ struct CallTerms {
   std::chrono::nanoseconds deadline{0};  // from now; 0: none
 };
 
+struct CallUnderWay {
+  ActorId actor = 0;
+  std::string_view method;
+  std::shared_ptr<CallState> state;
+};
+
 class IoThread;
 class Watcher;
 
@@ -110,9 +121,18 @@ struct ClientStart {
   Joined joined;
 };
 
+// Of a client that shares its process with its node and all actors (inline/node.h).
+struct InlineClientStart {
+  boost::asio::io_context& io;
+  std::shared_ptr<Transport> agent;
+  std::function<Result<std::shared_ptr<Transport>>(const std::string& address)> connect;
+  Joined joined;
+};
+
 class Client {
  public:
   static std::shared_ptr<Client> start(const ClientStart& start);
+  static std::shared_ptr<Client> start(const InlineClientStart& start);
   virtual ~Client() = default;
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
@@ -138,6 +158,8 @@ class Client {
   virtual void cancel_lease(std::uint64_t number) = 0;
   virtual void release(std::uint64_t lease) = 0;
 
+  virtual std::vector<CallUnderWay> under_way() = 0;                          // in no order
+  virtual void give_up(const CallUnderWay& call, const Error& error) = 0;     // it fails, and is cancelled
   virtual void on_death(std::function<void(const ActorDeath&)> handler) = 0;  // of actors spawned or called here
   // On the I/O thread; at once, on this one, where it is lost already.
   virtual void on_agent_lost(std::function<void()> handler) = 0;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include "rt/actors/cluster_parts.h"
 #include "rt/actors/trial_rank.h"
@@ -38,12 +39,39 @@ Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptio
     ::close(agent_fd);
     return parts->embedded->explain(joined.error());
   }
-  parts->client = detail::Client::start({.io = &parts->io, .agent_fd = agent_fd, .joined = *joined});
+  parts->io = std::make_unique<detail::IoThread>();
+  parts->client =
+      detail::Client::start(detail::ClientStart{.io = parts->io.get(), .agent_fd = agent_fd, .joined = *joined});
   return parts;
 }
 
+Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start_inline(const ConnectOptions& options) {
+  auto parts = std::make_unique<Parts>();
+  RT_TRY(node, detail::InlineNode::start(options));
+  parts->inline_node = std::move(node);
+  parts->program.path = "/proc/self/exe";
+  parts->client = parts->inline_node->join_driver(std::string(options.name_space));
+  return parts;
+}
+
+namespace {
+
+// RT_LOCAL: how a cluster inside this program runs.
+bool is_to_run_inline() {
+  const char* const local = std::getenv("RT_LOCAL");
+  if (!local || !*local) return false;
+  if (std::string_view(local) == "inline") return true;
+  throw Exception(
+      {Code::Invalid, std::string("RT_LOCAL is '") + local +
+                          "', which says nothing to rt: set it to inline (everything on this one thread, for "
+                          "a debugger), or unset it"});
+}
+
+}  // namespace
+
 Cluster connect(int, char**, ConnectOptions options) {
   detail::serve_if_worker();
+  if (is_to_run_inline()) return Cluster(Cluster::Parts::start_inline(options).get());
   auto parts = Cluster::Parts::start(options, "/proc/self/exe").get();
   Embedded* const embedded = parts->embedded.get();
   // Half a cluster is of no use: what still runs is killed; calls have failed with Unavailable by then.

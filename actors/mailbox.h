@@ -44,6 +44,7 @@ class Mailbox final : public Executor {
   void take_on(std::uint64_t actor, std::uint32_t incarnation);
   Status open(const std::string& address);  // listens there
   std::uint64_t actor() const { return actor_.load(std::memory_order_relaxed); }
+  void welcome(const std::shared_ptr<Transport>& caller);
   const Letter& take();  // waits; valid until the next take
   void post(Job& job) override;
 
@@ -56,7 +57,6 @@ class Mailbox final : public Executor {
 
  private:
   void on_connected(Fd socket);
-  void welcome(const std::shared_ptr<Transport>& caller);
   bool keep(Letter& letter);  // false: there is no room
   bool take_waiting();        // a letter that has been put here; runs the jobs before it
   Job* next_job();

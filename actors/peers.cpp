@@ -39,8 +39,16 @@ std::int64_t on_the_wire(TimePoint deadline) {
 
 }  // namespace
 
-Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch)
-    : io_(io), poller_(RingPoller::of(io)), context_(context), watch_(std::move(watch)), timer_(io) {}
+Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch, Connect connect)
+    : io_(io),
+      poller_(RingPoller::of(io)),
+      context_(context),
+      watch_(std::move(watch)),
+      connect_(connect ? std::move(connect) : [&io](const std::string& address) -> Result<std::shared_ptr<Transport>> {
+        RT_TRY(socket, connect_unix_socket(address));
+        return make_ring_transport(io, socket.release(), RingSide::Connecting);
+      }),
+      timer_(io) {}
 
 void Peers::expect(ActorId actor) {
   const std::lock_guard lock(mutex_);
@@ -120,8 +128,7 @@ Status Peers::connect(Peer& peer) {
     peer.connection = known->second;
     return Unit{};
   }
-  RT_TRY(socket, connect_unix_socket(peer.address));
-  RT_TRY(transport, make_ring_transport(io_, socket.release(), RingSide::Connecting));
+  RT_TRY(transport, connect_(peer.address));
   const auto connection = std::make_shared<Connection>();
   connection->address = peer.address;
   connection->transport = transport;
@@ -355,6 +362,23 @@ void Peers::fail_all(const Error& error) {
     }
   }
   complete(done);
+}
+
+void Peers::give_up(CallState& state, const Error& error) {
+  state.fail(error);
+  cancel(state);
+}
+
+std::vector<CallUnderWay> Peers::under_way() {
+  std::vector<CallUnderWay> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, connection] : connections_)
+    for (const Sent& call : connection->sent)
+      if (call.state) all.push_back({call.actor, call.method.text, call.state});
+  for (const auto& [actor, peer] : peers_)
+    for (const Waiting& call : peer.queued)
+      if (call.state) all.push_back({actor, call.method.text, call.state});
+  return all;
 }
 
 void Peers::complete(const Completions& done) {

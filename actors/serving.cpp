@@ -5,6 +5,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "rt/actors/worker_context.h"
+
 namespace rt::detail {
 namespace {
 
@@ -99,6 +101,8 @@ Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodE
     Decoder from(letter.arguments.view(), context_);
     method.invoke(object_.get(), from, result.body);
     return result;
+  } catch (const WorkerEnds&) {
+    throw;
   } catch (...) {
     return threw();
   }
