@@ -1,6 +1,7 @@
 // What is only so where all actors are in one process and on one thread: RT_LOCAL=inline.
 #include <thread>
 
+#include "rt/actors/testing.h"
 #include "rt/tests/support/conformance.h"
 
 namespace rt::testing {
@@ -78,6 +79,37 @@ TEST_F(Inline, AnotherThreadIsRefused) {
     }
   }).join();
   EXPECT_THAT(said, HasSubstr("only the thread that connected may use rt"));
+}
+
+// Descriptors, memory maps, objects: as before, whatever state the actors were in.
+TEST(InlineCluster, NothingOfOneIsLeftForTheNext) {
+  const auto entries = [](const char* folder) { return std::distance(fs::directory_iterator(folder), {}); };
+  const auto play = [] {
+    InlineCluster cluster({.cpus = 2, .name_space = "play"});
+    const auto idle = cluster.spawn<Person>({.name = "idle"}, 1);
+    const auto blocked = cluster.spawn<Person>({.name = "blocked"}, 2);
+    const auto gentle = cluster.spawn<Person>({.cpus = 1}, 3);
+    const auto pending = cluster.spawn<Person>({.cpus = 2}, 4);
+    EXPECT_EQ(idle.call<&Person::value>().get(), 1);
+    gentle.call<&Person::meet>(blocked).get();
+    const auto waits = blocked.call<&Person::wait_for_key>("never");
+    const auto suspended = gentle.call<&Person::add_gently>(1);
+    EXPECT_EQ(cluster.list_actors()->size(), 4u);
+    EXPECT_FALSE(suspended.result(1ms));
+    EXPECT_GT(Person::alive, 0);
+  };
+  play();
+  const auto descriptors = entries("/proc/self/fd");
+  for (int i = 0; i < 20; ++i) play();
+  EXPECT_EQ(Person::alive, 0);
+  EXPECT_EQ(entries("/proc/self/fd"), descriptors);
+  EXPECT_EQ(entries("/proc/self/task"), 1);
+}
+
+TEST(InlineCluster, TwoAtOnceDoNotSeeEachOther) {
+  InlineCluster one, other;
+  const auto a = one.spawn<Person>({.name = "same"}, 1), b = other.spawn<Person>({.name = "same"}, 2);
+  EXPECT_EQ(a.call<&Person::value>().get() + b.call<&Person::value>().get(), 3);
 }
 
 TEST(InlineMode, AnUnknownWordIsRefused) {

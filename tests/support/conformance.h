@@ -27,7 +27,10 @@ class Person {
  public:
   explicit Person(int n) : n_(n) {
     if (n < 0) throw std::invalid_argument("nobody begins at " + std::to_string(n));
+    ++alive;
   }
+  ~Person() { --alive; }
+  static inline int alive = 0;  // in this process
   int add(int by) { return n_ += by; }
   int value() const { return n_; }
   void fail(std::string why) { throw std::out_of_range(why); }
