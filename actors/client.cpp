@@ -88,7 +88,7 @@ class ClientOfAgent final : public Client {
 
   Result<std::vector<ActorFacts>> list(const std::string& name_space) override {
     return link_.ask([&](Control::Builder control) { control.setListActors(name_space); },
-                     [](wire::Reply::Reader reply) { return read_actors(reply.getActors()); },
+                     [this](wire::Reply::Reader reply) { return read_actors(reply.getActors(), run_folder_); },
                      ControlLink::kAnswerLimit);
   }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "rt/actors/cluster_parts.h"
+#include "rt/actors/inspection.h"
 #include "rt/actors/trial_rank.h"
 #include "rt/actors/warm_up.h"
 #include "rt/actors/worker.h"
@@ -84,6 +85,7 @@ void detail::serve_if_worker() {
   if (!is_fork_server()) return;
   leave_signals_to_driver();
   register_trial_rank();
+  register_inspection();
   const std::string start_worker = serve_forks(run_warm_ups);
   run_worker(start_worker);
 }

@@ -47,6 +47,7 @@ class Mailbox final : public Executor {
   void welcome(const std::shared_ptr<Transport>& caller);
   const Letter& take();  // waits; valid until the next take
   void post(Job& job) override;
+  std::size_t pending();  // calls that wait here
 
   // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }

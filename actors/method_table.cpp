@@ -25,11 +25,15 @@ bool register_class(std::string_view name, Construct construct) {
 }
 
 bool register_method(wire::MethodName name, Invoke invoke) {
-  return tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, name.is_urgent}).second;
+  return tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, name.is_urgent, true, name.text}).second;
+}
+
+bool register_process_method(wire::MethodName name, Invoke invoke) {
+  return tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, name.is_urgent, false, name.text}).second;
 }
 
 bool register_coroutine(wire::MethodName name, Begin begin) {
-  return tables().methods.emplace(name.hash, MethodEntry{nullptr, begin, name.is_urgent}).second;
+  return tables().methods.emplace(name.hash, MethodEntry{nullptr, begin, name.is_urgent, true, name.text}).second;
 }
 
 Construct find_class(std::string_view name) {

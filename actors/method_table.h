@@ -29,6 +29,8 @@ using Begin = std::unique_ptr<RunningTask> (*)(void* object, Decoder& arguments)
 
 bool register_class(std::string_view name, Construct construct);
 bool register_method(wire::MethodName name, Invoke invoke);
+bool register_process_method(wire::MethodName name,
+                             Invoke invoke);  // of the process: it may run before its actor is there
 bool register_coroutine(wire::MethodName name, Begin begin);
 
 Construct find_class(std::string_view name);  // null where this program has none
@@ -37,6 +39,8 @@ struct MethodEntry {
   Invoke invoke = nullptr;  // one of the two; both null where this program has no such method
   Begin begin = nullptr;
   bool urgent = false;
+  bool needs_object = true;
+  std::string_view name = {};
 };
 MethodEntry find_method(std::uint64_t hash);
 

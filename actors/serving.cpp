@@ -62,7 +62,7 @@ bool Serving::take_urgent(const Mailbox::Letter& letter) {
   if (!method.urgent) return false;
   {
     const std::lock_guard lock(mutex_);
-    if (!object_) return false;
+    if (!object_ && method.needs_object) return false;
   }
   answer(letter, run_method(letter, method), /*may_wait=*/false);  // it may not block the thread that empties queues
   return true;
@@ -83,6 +83,7 @@ void Serving::run(const Mailbox::Letter& letter) {
   running_for_.store(letter.from.get(), std::memory_order_relaxed);
   running_sequence_.store(letter.header.sequence, std::memory_order_release);
   RunningCall::current() = &running_;
+  running_.begin(letter.header.method);
   const Answer result = run_method(letter, method);
   RunningCall::current() = nullptr;
   running_sequence_.store(0, std::memory_order_seq_cst);
@@ -114,6 +115,19 @@ Serving::Answer Serving::threw() const {
   return answer;
 }
 
+std::vector<Serving::Running> Serving::running() {
+  std::vector<Running> all;
+  const auto add = [&](const RunningCall& call, bool is_coroutine) {
+    if (const std::uint64_t method = call.method(); method != 0)
+      all.push_back({find_method(method).name, call.runs_for(), is_coroutine});
+  };
+  add(running_, false);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, coroutine] : coroutines_)
+    if (coroutine) add(coroutine->call, true);
+  return all;
+}
+
 // --- coroutines -----------------------------------------------------------------------------------------------------
 
 void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
@@ -122,6 +136,7 @@ void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
     const std::lock_guard lock(mutex_);
     coroutine->place = coroutines_.emplace(Key{letter.from.get(), letter.header.sequence}, coroutine);
   }
+  coroutine->call.begin(letter.header.method);
   RunningCall::current() = &coroutine->call;
   coroutine->is_starting = true;
   try {

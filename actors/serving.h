@@ -5,9 +5,11 @@
 // it waits. Urgent methods and cancellations come on whichever thread reads the rings.
 // Invariant: each call that wants an answer gets one, unless the process ends first.
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "rt/actors/mailbox.h"
 #include "rt/actors/method_table.h"
@@ -25,6 +27,13 @@ class Serving {
   void open(AnyObject object, void* context, Thrown place);
   void close();  // lets go of the object: the actor leaves
   [[noreturn]] void serve();
+
+  struct Running {
+    std::string_view method;
+    std::chrono::nanoseconds time{0};
+    bool is_coroutine = false;
+  };
+  std::vector<Running> running();  // now; the coroutines too that wait. Any thread
 
  private:
   struct Coroutine;                                                   // a call whose method is one

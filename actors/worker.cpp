@@ -171,6 +171,8 @@ WorkerStart wait_for_start(int agent_fd) {
   AnyObject object;
   worker_context() = context_of(start, *client);
   worker_context().self = make_self(worker_context());
+  worker_context().serving = &serving;
+  worker_context().mailbox = &mailbox;
   worker_context().finish = [&] {
     (void)client->leaving();
     serving.close();

@@ -32,8 +32,10 @@ struct WorkerContext {
   std::stop_source stop;
   std::function<void()> leave;   // once the method under way is answered
   std::function<void()> finish;  // now; on the main thread
-  std::shared_ptr<Self> self;    // make_self's
-  bool is_inline = false;        // its process is the driver's too
+  class Serving* serving = nullptr;
+  class Mailbox* mailbox = nullptr;
+  std::shared_ptr<Self> self;  // make_self's
+  bool is_inline = false;      // its process is the driver's too
 
   std::string words() const { return name.empty() ? "actor " + std::to_string(actor) : name; }
 };

@@ -62,7 +62,7 @@ TEST_F(Inline, TheOrderIsThatOfTheCallsAcrossAllActors) {
   for (int round = 0; round < 3; ++round)
     for (int i = 0; i < 3; ++i) {
       expected.push_back(std::to_string(round) + std::to_string(i));
-      people[i].send<&Person::tell_other>(expected.back());
+      (void)people[i].send<&Person::tell_other>(expected.back());
     }
   EXPECT_FALSE(person().call<&Person::wait_for_key>("never").result(1ms));
   EXPECT_EQ(judge.call<&Person::notes>().get(), expected);
@@ -89,7 +89,7 @@ TEST(InlineCluster, NothingOfOneIsLeftForTheNext) {
     const auto idle = cluster.spawn<Person>({.name = "idle"}, 1);
     const auto blocked = cluster.spawn<Person>({.name = "blocked"}, 2);
     const auto gentle = cluster.spawn<Person>({.cpus = 1}, 3);
-    const auto pending = cluster.spawn<Person>({.cpus = 2}, 4);
+    cluster.spawn<Person>({.name = "pending", .cpus = 2}, 4);
     EXPECT_EQ(idle.call<&Person::value>().get(), 1);
     gentle.call<&Person::meet>(blocked).get();
     const auto waits = blocked.call<&Person::wait_for_key>("never");

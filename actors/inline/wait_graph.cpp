@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rt/actors/inline/scheduler.h"
+#include "rt/actors/inspection.h"
 
 namespace rt::detail {
 
@@ -56,11 +57,9 @@ std::string WaitGraph::in_words(const std::vector<Link>& chain) const {
   std::string words = chain.front().waits->words;
   for (const Link& link : chain) {
     const Party* const other = find(link.call.actor);
-    std::string method(link.call.method);
-    if (method.starts_with('&')) method.erase(0, 1);
     words += (&link == &chain.front() ? " waits for " : ", which waits for ") +
              (other ? other->words : "actor " + std::to_string(link.call.actor) + ", which has not started,") + " (" +
-             method + ")";
+             method_in_words(link.call.method) + ")";
   }
   return words;
 }

@@ -84,6 +84,7 @@ class Head {
     bool leaving = false;
     std::optional<End> end;
     std::string constructor_threw;
+    std::string last_error;  // what the last incarnation died of
     std::string address;
     std::uint32_t pid = 0;
     std::set<Origin> watchers;

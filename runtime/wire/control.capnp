@@ -268,6 +268,9 @@ struct ActorFacts {
   pid @6 :UInt32;
   incarnation @7 :UInt32;
   detached @8 :Bool;
+  log @9 :Text;                      # empty: the one that its node gives it
+  lastError @10 :Text;               # what its last incarnation died of
+  parent @11 :Text;                  # in words
   enum State { pending @0; starting @1; running @2; restarting @3; stopping @4; }
 }
 
