@@ -120,6 +120,23 @@ class ClientOfAgent final : public Client {
                      [](wire::Reply::Reader) { return Unit{}; }, ControlLink::kAnswerLimit);
   }
 
+  void say(const std::string& what) override {
+    link_.send([&](Control::Builder control) { control.setSay(what); }, nullptr);
+  }
+
+  void on_said(std::function<void(const std::string&)> handler) override {
+    const std::lock_guard lock(mutex_);
+    said_handler_ = std::move(handler);
+  }
+
+  void follow_logs(std::function<void(const LogBegins&)> told) override {
+    {
+      const std::lock_guard lock(mutex_);
+      log_handler_ = std::move(told);
+    }
+    link_.send([](Control::Builder control) { control.setFollowLogs(); }, nullptr);
+  }
+
   void on_stop(std::function<void()> handler) override {
     {
       const std::lock_guard lock(mutex_);
@@ -210,7 +227,20 @@ class ClientOfAgent final : public Client {
       on_death_notice(read_death(notice.getActorDied()));
     } else if (notice.isStop()) {
       on_stop_asked();
+    } else if (notice.isSay()) {
+      if (const auto handler = handler_now(said_handler_)) handler(wire::text(notice.getSay()));
+    } else if (notice.isLogBegins()) {
+      const auto begins = notice.getLogBegins();
+      if (const auto handler = handler_now(log_handler_))
+        handler({begins.getActor(), wire::text(begins.getName()), wire::text(begins.getLog()),
+                 static_cast<int>(begins.getPid()), begins.getBegin()});
     }
+  }
+
+  template <class Handler>
+  Handler handler_now(const Handler& handler) {
+    const std::lock_guard lock(mutex_);
+    return handler;
   }
 
   void on_stop_asked() {
@@ -261,6 +291,8 @@ class ClientOfAgent final : public Client {
   std::function<void(const ActorDeath&)> death_handler_;
   std::function<void()> lost_handler_;
   std::function<void()> stop_handler_;
+  std::function<void(const std::string&)> said_handler_;
+  std::function<void(const LogBegins&)> log_handler_;
   bool is_lost_ = false, is_to_stop_ = false;
 };
 

@@ -112,6 +112,14 @@ struct CallUnderWay {
   std::shared_ptr<CallState> state;
 };
 
+// An incarnation writes into its log from there on.
+struct LogBegins {
+  ActorId actor = 0;
+  std::string name, log;
+  int pid = 0;
+  std::uint64_t begin = 0;  // bytes
+};
+
 class IoThread;
 class Watcher;
 
@@ -150,6 +158,7 @@ class Client {
   // A worker's. The first two wait until the head knows.
   virtual Status leaving() = 0;
   virtual Status constructor_threw(const std::string& what) = 0;
+  virtual void say(const std::string& what) = 0;            // the drivers print it
   virtual void on_stop(std::function<void()> handler) = 0;  // on the I/O thread; at once where it was asked already
 
   // `granted` runs on the I/O thread, once; it may come much later. The number cancels it before.
@@ -163,6 +172,9 @@ class Client {
   virtual void on_death(std::function<void(const ActorDeath&)> handler) = 0;  // of actors spawned or called here
   // On the I/O thread; at once, on this one, where it is lost already.
   virtual void on_agent_lost(std::function<void()> handler) = 0;
+  virtual void on_said(std::function<void(const std::string&)> handler) = 0;  // by actors; on the I/O thread
+  // `told` runs on the I/O thread for each incarnation of any actor that starts from now on. Once.
+  virtual void follow_logs(std::function<void(const LogBegins&)> told) = 0;
   virtual Result<ClusterTotals> totals() = 0;
   virtual KeyValue& keys() = 0;
   virtual const std::string& run_folder() const = 0;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 
 #include "rt/actors/cluster_parts.h"
@@ -55,7 +56,22 @@ Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start_inline(const Conne
   return parts;
 }
 
+Status Cluster::Parts::echo_logs() {
+  RT_TRY(started, LogEcho::start());
+  echo = std::move(started);
+  embedded->on_ended([to = echo.get()] { to->finish(); });
+  client->follow_logs([to = echo.get()](const detail::LogBegins& begins) {
+    to->follow({.path = begins.log, .name = begins.name + " " + std::to_string(begins.pid), .begin = begins.begin});
+  });
+  return Unit{};
+}
+
 namespace {
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value && std::string_view(value) != "0";
+}
 
 // RT_LOCAL: how a cluster inside this program runs.
 bool is_to_run_inline() {
@@ -74,6 +90,8 @@ Cluster connect(int, char**, ConnectOptions options) {
   detail::serve_if_worker();
   if (is_to_run_inline()) return Cluster(Cluster::Parts::start_inline(options).get());
   auto parts = Cluster::Parts::start(options, "/proc/self/exe").get();
+  parts->client->on_said([](const std::string& what) { std::fprintf(stderr, "%s\n", what.c_str()); });
+  if (options.echo_logs || is_set("RT_ECHO")) parts->echo_logs().get();
   Embedded* const embedded = parts->embedded.get();
   // Half a cluster is of no use: what still runs is killed; calls have failed with Unavailable by then.
   parts->client->on_agent_lost([embedded] { embedded->kill_everything(); });

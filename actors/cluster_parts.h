@@ -8,6 +8,7 @@
 #include "rt/actors/embedded.h"
 #include "rt/actors/inline/node.h"
 #include "rt/actors/io_thread.h"
+#include "rt/actors/log_echo.h"
 #include "rt/actors/program_copy.h"
 
 namespace rt {
@@ -16,10 +17,13 @@ struct Cluster::Parts {
   // Starts a cluster inside this process. `program`: what its workers run.
   static Result<std::unique_ptr<Parts>> start(const ConnectOptions& options, const std::string& program);
 
+  Status echo_logs();
+
   // Starts one without processes, on this thread.
   static Result<std::unique_ptr<Parts>> start_inline(const ConnectOptions& options);
 
-  // What this process started; one of the two. It ends last.
+  std::unique_ptr<LogEcho> echo;  // ends last: of the last lines too
+  // What this process started; one of the two.
   std::unique_ptr<Embedded> embedded;
   std::unique_ptr<detail::InlineNode> inline_node;
   JobProgram program;

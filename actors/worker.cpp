@@ -15,6 +15,7 @@
 #include "rt/actors/io_thread.h"
 #include "rt/actors/mailbox.h"
 #include "rt/actors/serving.h"
+#include "rt/actors/wait_for_debugger.h"
 #include "rt/actors/warm_up.h"
 #include "rt/actors/worker_context.h"
 #include "rt/actors/worker_start.h"
@@ -185,6 +186,7 @@ WorkerStart wait_for_start(int agent_fd) {
     worker_context().leave();
   });
 
+  wait_for_debugger(start, *client);
   object = construct_or_give_up(start, *client);
   serving.open(object, client.get(), place_of(start, *client));
   serving.serve();

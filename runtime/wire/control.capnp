@@ -63,6 +63,13 @@ struct Control {
 
     # head -> node
     dropClient @25 :UInt64;          # it sent damaged bytes: its connection is to be closed
+
+    # worker -> head -> the drivers, which print it
+    say @33 :Text;
+
+    # client -> head, which then tells it of all logs; and back
+    followLogs @34 :Void;
+    logBegins @35 :LogBegins;
   }
 }
 
@@ -226,6 +233,17 @@ struct ActorStarted {
   address @2 :Text;
   pid @3 :UInt32;
   client @4 :UInt64;                 # the worker's own client id
+  log @5 :Text;                      # where its output goes
+  logBegin @6 :UInt64;               # the log's size before this incarnation
+}
+
+# An incarnation writes into its log from there on.
+struct LogBegins {
+  actor @0 :UInt64;
+  name @1 :Text;                     # its name, or its number
+  pid @2 :UInt32;
+  log @3 :Text;
+  begin @4 :UInt64;                  # bytes
 }
 
 struct ActorDied {
