@@ -25,6 +25,7 @@ struct ConnectOptions {
   std::uint64_t memory = 0;  // bytes that actors may reserve, the user's own word; 0: what this machine lets us use
   std::initializer_list<Resource> resources = {};  // what else actors may reserve here
   std::string_view name_space = {};                // of the actors it spawns; empty: "default"
+  bool echo_logs = false;  // what actors write into their logs appears on stderr too, with who wrote it in front
 };
 
 class Cluster : public Spawner {

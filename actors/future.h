@@ -51,6 +51,7 @@ class CallState {
   void fail(Error error, std::string_view thrown = {});  // `thrown`: of Code::Failed, an encoded Thrown
 
   bool is_complete() const { return listeners_.load(std::memory_order_acquire) == kComplete; }
+  bool is_awaited() const { return !is_complete() && listeners_.load(std::memory_order_relaxed) != 0; }
   void wait();
   bool wait_for(std::chrono::milliseconds limit);  // is it complete?
   void then(std::function<void()> continuation);   // at once where it is complete

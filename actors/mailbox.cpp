@@ -113,6 +113,11 @@ void Mailbox::tell_arrived() {
   if (is_awaited_.exchange(false, std::memory_order_seq_cst)) poller_.complete(arrived_);
 }
 
+std::size_t Mailbox::pending() {
+  const std::lock_guard lock(mutex_);
+  return letters_.size();
+}
+
 Executor::Job* Mailbox::next_job() {
   const std::lock_guard lock(mutex_);
   Job* const job = jobs_.pop();

@@ -44,11 +44,13 @@ class Mailbox final : public Executor {
   void take_on(std::uint64_t actor, std::uint32_t incarnation);
   Status open(const std::string& address);  // listens there
   std::uint64_t actor() const { return actor_.load(std::memory_order_relaxed); }
+  void welcome(const std::shared_ptr<Transport>& caller);
   Letter& take();  // waits; valid until the next take
   // A letter that was taken, and waits elsewhere for its turn, counts until it is picked up there. Any thread.
   void set_aside(const Letter& letter);
   void picked_up(const Letter& letter);
   void post(Job& job) override;
+  std::size_t pending();  // calls that wait here
 
   // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }
@@ -59,7 +61,6 @@ class Mailbox final : public Executor {
 
  private:
   void on_connected(Fd socket);
-  void welcome(const std::shared_ptr<Transport>& caller);
   void keep(Letter letter);
   bool is_full(std::size_t of_letters, std::size_t of_bytes) const {
     return count_ >= of_letters || bytes_ >= of_bytes;

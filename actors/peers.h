@@ -32,8 +32,9 @@ namespace rt::detail {
 
 class Peers final : public CallState::Canceller {
  public:
-  // `watch` asks for news of an actor that was spawned elsewhere.
-  Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch);
+  using Connect = std::function<Result<std::shared_ptr<Transport>>(const std::string& address)>;
+  // `watch` asks for news of an actor that was spawned elsewhere. `connect`: another way than a ring, where not null.
+  Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch, Connect connect = nullptr);
 
   void expect(ActorId actor, const CallLimits& limits = {});  // spawned here: news will come
   std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
@@ -42,7 +43,9 @@ class Peers final : public CallState::Canceller {
   Status send(ActorId actor, wire::MethodName method, std::string_view arguments);
   void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address, const CallLimits& limits = {});
   void on_died(const ActorDeath& death);
-  void fail_all(const Error& error);  // the agent is gone: no news will come
+  void fail_all(const Error& error);      // the agent is gone: no news will come
+  std::vector<CallUnderWay> under_way();  // in no order
+  void give_up(CallState& state, const Error& error);
 
   static constexpr std::size_t kMostDead = 10000;
   static constexpr int kMostAttempts = 4;  // of an idempotent call
@@ -132,6 +135,7 @@ class Peers final : public CallState::Canceller {
   RingPoller& poller_;
   void* const context_;
   const std::function<void(ActorId)> watch_;
+  const Connect connect_;
   boost::asio::steady_timer timer_, flush_timer_;  // of the I/O thread
   tbb::spin_mutex mutex_;                          // guards all below
   TimePoint next_deadline_ = kNever;

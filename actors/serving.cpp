@@ -5,6 +5,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "rt/actors/worker_context.h"
+
 namespace rt::detail {
 namespace {
 
@@ -72,7 +74,7 @@ bool Serving::take_urgent(const Mailbox::Letter& letter) {
   if (!method.is_urgent) return false;
   {
     const std::lock_guard lock(mutex_);
-    if (!actor_.object) return false;
+    if (!actor_.object && method.needs_object) return false;
   }
   answer(letter, run_method(letter, method), /*may_wait=*/false);  // it may not block the thread that empties queues
   return true;
@@ -105,7 +107,7 @@ void Serving::run(const Mailbox::Letter& letter, const MethodEntry& method, Call
     return answer(letter, expired, /*may_wait=*/true);
   }
   if (method.begin && method.of == actor_.of) return begin(letter, method);
-  slot.begin(letter.from.get(), letter.header.sequence);
+  slot.begin(letter.from.get(), letter.header.sequence, letter.header.method);
   const Answer result = run_method(letter, method);
   slot.end();
   answer(letter, result, /*may_wait=*/true);
@@ -125,6 +127,8 @@ Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodE
     Decoder from(letter.arguments.view(), actor_.context);
     method.invoke(actor_.object.get(), from, result.body);
     return result;
+  } catch (const WorkerEnds&) {
+    throw;
   } catch (...) {
     return threw();
   }
@@ -136,6 +140,21 @@ Serving::Answer Serving::threw() const {
   return answer;
 }
 
+std::vector<Serving::Running> Serving::running() {
+  std::vector<Running> all;
+  const auto add = [&](const RunningCall& call, bool is_coroutine) {
+    if (const std::uint64_t method = call.method(); method != 0)
+      all.push_back({find_method(method).name, call.runs_for(), is_coroutine});
+  };
+  add(first_.call(), false);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, group] : groups_)
+    for (const auto& slot : group->slots()) add(slot->call(), false);
+  for (const auto& [key, coroutine] : coroutines_)
+    if (coroutine) add(coroutine->call, true);
+  return all;
+}
+
 // --- coroutines -----------------------------------------------------------------------------------------------------
 
 void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
@@ -144,6 +163,7 @@ void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
     const std::lock_guard lock(mutex_);
     coroutine->place = coroutines_.emplace(Key{letter.from.get(), letter.header.sequence}, coroutine);
   }
+  coroutine->call.begin(letter.header.method);
   RunningCall::current() = &coroutine->call;
   coroutine->is_starting = true;
   try {

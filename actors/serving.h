@@ -6,6 +6,7 @@
 // cancellations come on whichever thread reads the rings.
 // Invariant: each call that wants an answer gets one, unless the process ends first.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -38,6 +39,13 @@ class Serving {
   // Lets go of the object: the actor leaves. Methods under way on its threads end first. On the thread that serves.
   void close();
   [[noreturn]] void serve();
+
+  struct Running {
+    std::string_view method;
+    std::chrono::nanoseconds time{0};
+    bool is_coroutine = false;
+  };
+  std::vector<Running> running();  // now; the coroutines too that wait. Any thread
 
  private:
   struct Coroutine;                                                   // a call whose method is one
