@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <tuple>
+#include <unordered_map>
 
 #include "rt/actors/control_link.h"
 #include "rt/actors/control_messages.h"
@@ -39,6 +40,8 @@ class ClientOfAgent final : public Client {
     id_ = start.joined.client;
     node_ = start.joined.node;
     run_folder_ = start.joined.run_folder;
+    if (!ProcessStore::of(io_.io()).store()) ProcessStore::of(io_.io()).open(start.joined);
+    large_ = ProcessStore::of(io_.io()).store();
     link_.open(
         start.agent_fd, [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
   }
@@ -46,6 +49,10 @@ class ClientOfAgent final : public Client {
   ActorId spawn(const SpawnRequest& request) override {
     const ActorId actor = next_id();
     peers_.expect(actor);
+    if (!request.objects.empty()) {
+      const std::lock_guard lock(mutex_);
+      kept_[actor] = request.objects;
+    }
     link_.send([&](Control::Builder control) { fill_spawn(control.initSpawn(), actor, request); },
                [this, actor](Result<wire::Reply::Reader> reply) {
                  if (!reply && reply.error().code != Code::Unavailable)  // of a lost agent on_lost tells
@@ -69,8 +76,8 @@ class ClientOfAgent final : public Client {
                                   CallTerms terms) override {
     return peers_.call(actor, method, arguments, terms);
   }
-  Status send(ActorId actor, wire::MethodName method, std::string_view arguments) override {
-    return peers_.send(actor, method, arguments);
+  Status send(ActorId actor, wire::MethodName method, std::string_view arguments, CallTerms terms) override {
+    return peers_.send(actor, method, arguments, terms);
   }
 
   Result<ActorId> lookup(const std::string& name, const std::string& name_space) override {
@@ -221,9 +228,14 @@ class ClientOfAgent final : public Client {
     peers_.on_died(death);
     watchers_.tell(death);
     std::function<void(const ActorDeath&)> handler;
+    Attachments no_longer_kept;
     {
       const std::lock_guard lock(mutex_);
       handler = death_handler_;
+      if (const auto kept = kept_.find(death.actor); kept != kept_.end() && !death.will_restart) {
+        no_longer_kept = std::move(kept->second);
+        kept_.erase(kept);
+      }
     }
     if (handler) handler(death);
   }
@@ -250,7 +262,8 @@ class ClientOfAgent final : public Client {
   std::uint32_t node_ = 0;
   std::string run_folder_;
   std::atomic<std::uint64_t> next_actor_{1};
-  std::mutex mutex_;  // guards the handlers
+  std::mutex mutex_;                               // guards what follows
+  std::unordered_map<ActorId, Attachments> kept_;  // what their constructors' arguments refer to
   std::function<void(const ActorDeath&)> death_handler_;
   std::function<void()> lost_handler_;
   std::function<void()> stop_handler_;

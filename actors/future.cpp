@@ -64,8 +64,9 @@ struct Continuation : CallState::Listener {
 
 }  // namespace
 
-void CallState::complete(std::string_view result) {
+void CallState::complete(std::string_view result, Attachments objects) {
   if (!claim()) return;
+  if (!objects.empty()) objects_ = std::move(objects);
   value_.append(result.data(), result.size());
   fire();
 }

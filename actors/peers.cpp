@@ -23,6 +23,7 @@ void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::s
     case wire::Outcome::UnknownMethod:
       return state.fail({Code::NotFound, "the actor's program has no method " + method + "; was it built again?"});
     case wire::Outcome::Full: return state.fail({Code::Unavailable, std::string(body)});
+    case wire::Outcome::Lost: return state.fail({Code::Lost, std::string(body)});
     case wire::Outcome::Cancelled: return state.fail({Code::Cancelled, "the call of " + method + " was cancelled"});
     case wire::Outcome::Expired:
       return state.fail({Code::Deadline, "the deadline of the call of " + method + " had passed before it began"});
@@ -40,7 +41,12 @@ std::int64_t on_the_wire(TimePoint deadline) {
 }  // namespace
 
 Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch)
-    : io_(io), poller_(RingPoller::of(io)), context_(context), watch_(std::move(watch)), timer_(io) {}
+    : io_(io),
+      poller_(RingPoller::of(io)),
+      store_(ProcessStore::of(io)),
+      context_(context),
+      watch_(std::move(watch)),
+      timer_(io) {}
 
 void Peers::expect(ActorId actor) {
   const std::lock_guard lock(mutex_);
@@ -51,12 +57,13 @@ std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, s
                                        CallTerms terms) {
   auto state = std::make_shared<CallState>(poller_, context_, this);
   const TimePoint deadline = terms.deadline.count() > 0 ? SystemClock().now() + terms.deadline : kNever;
-  if (const Status sent = submit(actor, {method, state, deadline, arguments}); !sent) state->fail(sent.error());
+  if (const Status sent = submit(actor, {method, state, deadline, arguments, 0, terms.objects}); !sent)
+    state->fail(sent.error());
   return state;
 }
 
-Status Peers::send(ActorId actor, wire::MethodName method, std::string_view arguments) {
-  return submit(actor, {method, nullptr, kNever, arguments});
+Status Peers::send(ActorId actor, wire::MethodName method, std::string_view arguments, CallTerms terms) {
+  return submit(actor, {method, nullptr, kNever, arguments, 0, terms.objects});
 }
 
 // An error: it wasn't sent, and never will be.
@@ -75,7 +82,8 @@ Status Peers::submit(ActorId actor, const Message& message) {
       if (sent || sent.error().code != Code::NotSent) return sent;
     }
     if (message.state) message.state->route = {actor, 0};
-    peer.queued.push_back({message.method, message.state, message.deadline, std::string(message.arguments)});
+    peer.queued.push_back({message.method, message.state, message.deadline, std::string(message.arguments), 0,
+                           message.objects ? *message.objects : Attachments()});
     flush(actor, peer, done);
   }
   if (is_new) watch_(actor);
@@ -88,7 +96,9 @@ void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
   while (peer.started && !peer.queued.empty()) {
     Waiting& next = peer.queued.front();
     Status sent = peer.connection ? Status(Unit{}) : connect(peer);
-    if (sent) sent = transmit(actor, peer, {next.method, next.state, next.deadline, next.arguments, next.attempts});
+    if (sent)
+      sent =
+          transmit(actor, peer, {next.method, next.state, next.deadline, next.arguments, next.attempts, &next.objects});
     if (!sent && sent.error().code == Code::NotSent) return;
     if (!sent && next.state) done.emplace_back(next.state, sent.error());
     peer.queued.pop_front();
@@ -103,14 +113,18 @@ Status Peers::transmit(ActorId actor, Peer& peer, const Message& message) {
                                 .sequence = message.state ? connection.first_sent + connection.sent.size() : 0,
                                 .deadline_ns = on_the_wire(message.deadline),
                                 .incarnation = peer.incarnation};
-  RT_CHECK(connection.transport->send(FrameType::Call, actor, {reinterpret_cast<const char*>(&header), sizeof header},
-                                      message.arguments));
+  if (message.objects && !message.objects->empty())
+    RT_CHECK(store_.send(*connection.transport, FrameType::Call, actor, header, message.arguments, *message.objects));
+  else
+    RT_CHECK(connection.transport->send(FrameType::Call, actor, {reinterpret_cast<const char*>(&header), sizeof header},
+                                        message.arguments));
   if (message.method.is_urgent) connection.transport->alert();
   if (!message.state) return Unit{};
   message.state->route = {actor, header.sequence};
-  connection.sent.push_back(
-      {actor, peer.incarnation, message.attempts + 1, message.method, message.state, message.deadline,
-       message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr});
+  connection.sent.push_back({actor, peer.incarnation, message.attempts + 1, message.method, message.state,
+                             message.deadline,
+                             message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr,
+                             message.method.is_idempotent && message.objects ? *message.objects : Attachments()});
   return Unit{};
 }
 
@@ -127,6 +141,7 @@ Status Peers::connect(Peer& peer) {
   connection->transport = transport;
   transport->start({.on_frame = [this, connection](const Frame& frame) { on_reply(*connection, frame); },
                     .on_close = [this, connection](const Error& error) { on_closed(connection, error); }});
+  store_.opened(transport->peer_pid());
   connections_[peer.address] = connection;
   peer.connection = connection;
   return Unit{};
@@ -151,7 +166,10 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
   wire::CallHeader header;
   if (frame.type != FrameType::Reply || frame.body.size() < sizeof header) return;
   std::memcpy(&header, frame.body.data(), sizeof header);
-  const std::string_view body = frame.body.substr(sizeof header);
+  std::string_view body = frame.body.substr(sizeof header);
+  Attachments objects;
+  std::optional<Error> incomplete;
+  if (header.objects > 0) incomplete = receive_objects(connection, header, body, objects);
   StatePtr state;
   std::string_view method;
   {
@@ -163,10 +181,24 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
     method = call.method.text;
     drop_answered(connection);
   }
-  if (header.outcome == wire::Outcome::Returned)
-    state->complete(body);
+  if (incomplete)
+    state->fail(*std::move(incomplete));
+  else if (header.outcome == wire::Outcome::Returned)
+    state->complete(body, std::move(objects));
   else
     fail(*state, header.outcome, body, method);
+}
+
+std::optional<Error> Peers::receive_objects(Connection& connection, const wire::CallHeader& header,
+                                            std::string_view& body, Attachments& objects) {
+  std::shared_ptr<Transport> transport;
+  {
+    const std::lock_guard lock(mutex_);
+    transport = connection.transport;
+  }
+  if (!transport) return Error{Code::Lost, "the connection was closed before a result's objects were received"};
+  const Status received = store_.receive(*transport, header, body, objects);
+  return received ? std::nullopt : std::optional(received.error());
 }
 
 void Peers::drop_answered(Connection& connection) {
@@ -180,6 +212,7 @@ void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error
   Completions done;
   {
     const std::lock_guard lock(mutex_);
+    if (connection->transport) store_.closed(connection->transport->peer_pid());
     connection->transport = nullptr;
     if (error.code == Code::Corrupt) {
       for (auto& [actor, peer] : peers_)
@@ -211,7 +244,8 @@ void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions
     StatePtr state = std::move(call.state);
     if (verdict.will_restart && call.arguments && call.attempts < kMostAttempts) {
       state->route = {call.actor, 0};
-      again.push_back({call.method, std::move(state), call.deadline, std::move(*call.arguments), call.attempts});
+      again.push_back({call.method, std::move(state), call.deadline, std::move(*call.arguments), call.attempts,
+                       std::move(call.objects)});
       continue;
     }
     done.emplace_back(std::move(state), Error{Code::MaybeRan, "the actor died under the call of " +

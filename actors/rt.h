@@ -7,6 +7,7 @@
 #include "rt/actors/future.h"
 #include "rt/actors/parameters.h"
 #include "rt/actors/rank_context.h"
+#include "rt/actors/ref.h"
 #include "rt/actors/self.h"
 #include "rt/actors/supervisor.h"
 #include "rt/actors/task.h"

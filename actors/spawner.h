@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rt/actors/actor.h"
+#include "rt/actors/ref.h"
 #include "rt/actors/task.h"
 
 namespace rt {
@@ -79,7 +80,7 @@ class Spawner {
     const std::tuple<detail::Sent<Args>...> arguments(std::forward<Args>(args)...);
     Encoder to;
     encode(to, arguments);
-    return {client_, spawn_class(Made::name, options, to.take())};
+    return {client_, spawn_class(Made::name, options, to.take(), to.attachments())};
   }
   template <class T>
   Actor<T> spawn() {
@@ -91,6 +92,14 @@ class Spawner {
   Result<Actor<T>> get_actor(std::string_view name, std::string_view name_space = {}) {
     RT_TRY(id, find(name, name_space));
     return Actor<T>(client_, id);
+  }
+
+  // Puts a value into this node's shared memory: one copy, then none for whoever reads it (ref.h). Throws: Unavailable
+  // where the store is full and stays so, NoSpace where the machine has no memory left, Invalid where it could never
+  // hold that much.
+  template <class A>
+  auto put(const A& value) {
+    return detail::put(client_->large(), value);
   }
 
   Result<std::vector<ActorFacts>> list_actors(std::string_view name_space = {});  // empty: of all namespaces
@@ -120,7 +129,8 @@ class Spawner {
   detail::Client* client_;
 
  private:
-  ActorId spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments);
+  ActorId spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments,
+                      const Attachments& objects);
   Result<ActorId> find(std::string_view name, std::string_view name_space);
 
   const JobProgram* program_;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -27,7 +28,7 @@ class BenchEcho {
   rt::Task<int> echo_task(int value) { co_return value; }
   int pid() const { return ::getpid(); }
   void linger() { ::pause(); }
-  std::size_t look(const std::vector<char>& bytes) {
+  std::size_t look(std::span<const char> bytes) {
     return static_cast<std::size_t>(std::count(bytes.begin(), bytes.begin() + 64, 'x'));
   }
   void touch(std::size_t bytes) { memory_.assign(bytes, 'x'); }
@@ -190,20 +191,20 @@ class CoreBench {
     actor.kill();
   }
 
-  // Buffers in turn, so that neither side finds one in its cache. The limit: memcpy of the same.
+  // Buffers in turn, so that neither side finds one in its cache. The limit: memcpy of such, in turn with the calls.
   void arg_10mib() {
     constexpr std::size_t kSize = 10 << 20, kBuffers = 8;
     const auto actor = warm_actor();
     const std::vector<std::vector<char>> buffers(kBuffers, std::vector<char>(kSize, 'x'));
     std::vector<char> copy(kSize);
     std::vector<double> calls, copies;
-    for (int i = 0; i < rounds(100) + 10; ++i) {
-      const auto& buffer = buffers[static_cast<std::size_t>(i) % kBuffers];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rounds(100)) + 10; ++i) {
+      const auto& buffer = buffers[i % kBuffers];
       auto begin = Clock::now();
       actor.call<&BenchEcho::look>(buffer).get();
       calls.push_back(seconds_since(begin));
       begin = Clock::now();
-      std::memcpy(copy.data(), buffer.data(), kSize);
+      std::memcpy(copy.data(), buffers[(i + kBuffers / 2) % kBuffers].data(), kSize);
       copies.push_back(seconds_since(begin));
     }
     const auto rate = [](std::vector<double> times) { return kSize / median(std::move(times)) / 1e9; };

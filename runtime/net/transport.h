@@ -10,6 +10,8 @@
 // to 8 bytes. After `close` on the executor no handler runs; after `close` on another thread one may still be under
 // way.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -54,6 +56,8 @@ class Transport {
   virtual void alert() {}
   // The peer is known to be dead: what it has sent is still heard, then on_close.
   virtual void peer_is_dead() {}
+
+  virtual pid_t peer_pid() const { return 0; }  // of a process on this machine, where it is known
 
   virtual void close() = 0;  // frames not yet written are dropped; on_close isn't called
 };

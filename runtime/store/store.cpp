@@ -180,6 +180,22 @@ bool Store::is_dead(std::uint32_t slot) const {
   return memory_.process(slot).state.load(std::memory_order_acquire) != store::Process::Alive;
 }
 
+std::uint32_t Store::slot_of_sender(pid_t pid) {
+  if (const std::uint32_t slot = slot_of(pid)) return slot;
+  const std::uint32_t used = std::min(memory_.header().processes.load(), store::kMostProcesses);
+  for (std::uint32_t slot = 1; slot < used; ++slot)
+    if (memory_.process(slot).state.load(std::memory_order_acquire) == store::Process::Dead &&
+        memory_.process(slot).pid.load(std::memory_order_acquire) == static_cast<std::uint32_t>(pid))
+      return slot;
+  return 0;
+}
+
+bool Store::drop_unread_of(pid_t pid) {
+  if (slot_of(pid) != 0) return false;
+  if (const std::uint32_t slot = slot_of_sender(pid)) drop_unread(slot);
+  return true;
+}
+
 void Store::drop_unread(std::uint32_t from) {
   const std::uint32_t under_way = Holder::under_way(from, slot_);
   const std::uint32_t used = memory_.header().entries_used.load(std::memory_order_acquire);

@@ -68,8 +68,11 @@ class Store final : public LargeStore, public std::enable_shared_from_this<Store
   std::uint32_t slot_of(pid_t pid);
   std::uint32_t slot() const { return slot_; }
   bool is_dead(std::uint32_t slot) const;
+  // Of a process that may be dead by now; 0: none of it is known any more.
+  std::uint32_t slot_of_sender(pid_t pid);
   // What a dead process has sent to this one, and this one will never read.
   void drop_unread(std::uint32_t from);
+  bool drop_unread_of(pid_t pid);  // false: it isn't dead, as far as the agent knows
 
   std::uint64_t capacity() const { return memory_.capacity(); }
   std::uint64_t used() const;  // bytes of the blocks that are taken; a slow count

@@ -34,7 +34,29 @@ class LargeBytes {
   ObjectId id_;
 };
 using Large = std::shared_ptr<const LargeBytes>;
-using Attachments = std::vector<Large>;  // of a message
+
+// The objects that go with a message. Most have none, and that costs a word.
+class Attachments {
+ public:
+  Attachments() = default;
+  Attachments(const Attachments& other) : objects_(other.empty() ? nullptr : new std::vector<Large>(*other.objects_)) {}
+  Attachments(Attachments&&) noexcept = default;
+  Attachments& operator=(Attachments other) noexcept {
+    objects_ = std::move(other.objects_);
+    return *this;
+  }
+  bool empty() const { return !objects_ || objects_->empty(); }
+  std::size_t size() const { return objects_ ? objects_->size() : 0; }
+  const Large& operator[](std::size_t i) const { return (*objects_)[i]; }
+  void push_back(Large object) {
+    if (!objects_) objects_ = std::make_unique<std::vector<Large>>();
+    objects_->push_back(std::move(object));
+  }
+  void clear() { objects_.reset(); }
+
+ private:
+  std::unique_ptr<std::vector<Large>> objects_;
+};
 
 // Where large values are made and found; a process's store. Threads: any.
 class LargeStore {
