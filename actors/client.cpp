@@ -12,6 +12,7 @@
 #include "rt/actors/control_messages.h"
 #include "rt/actors/io_thread.h"
 #include "rt/actors/peers.h"
+#include "rt/actors/task_pool.h"
 #include "rt/actors/watchers.h"
 
 namespace rt::detail {
@@ -25,11 +26,13 @@ class ClientOfAgent final : public Client {
       : io_(io),
         link_(io.io()),
         peers_(io.io(), static_cast<Client*>(this), [this](ActorId id) { ask_for_news(id); }),
-        keys_(link_) {}
+        keys_(link_),
+        tasks_(*this) {}
 
   ~ClientOfAgent() override {
     link_.close();
     io_.stop();
+    tasks_.close();
     const Error ended{Code::Unavailable, "this process has left the cluster"};
     link_.fail_all(ended);
     peers_.fail_all(ended);
@@ -189,6 +192,7 @@ class ClientOfAgent final : public Client {
   const std::string& run_folder() const override { return run_folder_; }
   std::uint32_t node() const override { return node_; }
   RingPoller& poller() override { return io_.poller(); }
+  TaskPool& tasks() override { return tasks_; }
 
  private:
   std::uint64_t next_id() { return (id_ << 24) + next_actor_.fetch_add(1); }
@@ -258,6 +262,7 @@ class ClientOfAgent final : public Client {
   Peers peers_;
   Watchers watchers_;
   KeyValueOfHead keys_;
+  TaskPool tasks_;
   std::uint64_t id_ = 0;
   std::uint32_t node_ = 0;
   std::string run_folder_;

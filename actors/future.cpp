@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <thread>
 
+#include "rt/actors/blocking.h"
 #include "rt/actors/wait.h"
 #include "rt/runtime/net/ring_poller.h"
 
@@ -140,7 +141,7 @@ bool CallState::wait_for(std::chrono::milliseconds limit) {
 bool CallState::wait_until(TimePoint until) {
   WaitingThread thread(poller_);
   if (!listen(thread)) return true;
-  if (poller_.wait(thread.waiter, until)) return true;
+  if (wait_and_tell(poller_, thread.waiter, until)) return true;
   if (forget(thread)) return false;
   while (!thread.waiter.is_done()) std::this_thread::yield();  // whoever completes it has let go of this stack
   return true;
@@ -162,7 +163,7 @@ std::size_t wait_for_some(const std::vector<CallState*>& states, std::size_t cou
     countdown.under_way.fetch_add(1);
     if (!states[i]->listen(listeners[i])) countdown.count();
   }
-  countdown.poller.wait(countdown.waiter, after(limit));
+  wait_and_tell(countdown.poller, countdown.waiter, after(limit));
   for (std::size_t i = 0; i < states.size(); ++i)
     if (states[i]->forget(listeners[i])) countdown.under_way.fetch_sub(1);
   while (countdown.under_way.load(std::memory_order_acquire) > 0) std::this_thread::yield();  // they are being fired

@@ -96,6 +96,7 @@ class CallState {
 template <class R>
 class Future {
  public:
+  using Value = R;
   explicit Future(std::shared_ptr<detail::CallState> state) : state_(std::move(state)) {}
 
   // Waits. Throws rt::CallFailed where the method threw, else rt::Exception: MaybeRan or NotSent (its actor died),

@@ -1,5 +1,7 @@
 #include "rt/actors/method_table.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -26,6 +28,16 @@ bool register_class(std::string_view name, Construct construct) {
 
 bool register_method(wire::MethodName name, Invoke invoke) {
   return tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, name.is_urgent}).second;
+}
+
+// Two functions of one name and signature, each known in its own file only, could not be told apart.
+bool register_function(wire::MethodName name, Invoke invoke) {
+  const auto [it, is_new] = tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, false});
+  if (is_new || it->second.invoke == invoke) return true;
+  std::fprintf(stderr,
+               "two functions that are run as tasks are both %.*s: give one another name, or don't make it static\n",
+               static_cast<int>(name.text.size()), name.text.data());
+  std::abort();
 }
 
 bool register_coroutine(wire::MethodName name, Begin begin) {

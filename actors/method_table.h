@@ -30,6 +30,7 @@ using Begin = std::unique_ptr<RunningTask> (*)(void* object, Decoder& arguments)
 
 bool register_class(std::string_view name, Construct construct);
 bool register_method(wire::MethodName name, Invoke invoke);
+bool register_function(wire::MethodName name, Invoke invoke);  // of a task
 bool register_coroutine(wire::MethodName name, Begin begin);
 
 Construct find_class(std::string_view name);  // null where this program has none

@@ -11,6 +11,7 @@
 #include "rt/actors/self.h"
 #include "rt/actors/supervisor.h"
 #include "rt/actors/task.h"
+#include "rt/actors/task_run.h"
 #include "rt/actors/trainable.h"
 #include "rt/actors/wait.h"
 #include "rt/actors/watch.h"

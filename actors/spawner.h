@@ -14,6 +14,7 @@
 #include "rt/actors/actor.h"
 #include "rt/actors/ref.h"
 #include "rt/actors/task.h"
+#include "rt/actors/task_run.h"
 
 namespace rt {
 
@@ -100,6 +101,20 @@ class Spawner {
   template <class A>
   auto put(const A& value) {
     return detail::put(client_->large(), value);
+  }
+
+  // Runs a free function, or a static one, on a worker process (task_run.h): cluster.run<&area>(polygon).
+  template <auto F, class... Args>
+  auto run(Args&&... args) {
+    return tasks().run<F>(std::forward<Args>(args)...);
+  }
+  TaskRunner tasks(const TaskOptions& options = {}) { return {*client_, *program_, options}; }
+  template <class F, class... Args>
+  void run(F&&, Args&&...) {
+    static_assert(
+        !std::is_same_v<F, F>,
+        "a task's function is named in the template, so that the workers know it: cluster.run<&area>(polygon), "
+        "not cluster.run(area, polygon); a lambda or a std::function can't be sent");
   }
 
   Result<std::vector<ActorFacts>> list_actors(std::string_view name_space = {});  // empty: of all namespaces
