@@ -94,6 +94,7 @@ void TaskBroker::start(const TaskBoard::Start& start) {
                                        .directory = "",
                                        .lease = start.lease,
                                        .threads = 1});
+  (void)client_.totals();  // when that is answered the head knows the worker: callers ask it for its address
   actors_[start.worker] = actor;
   workers_[actor] = start.worker;
   watch(actor);

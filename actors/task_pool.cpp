@@ -213,13 +213,14 @@ void TaskPool::on_grant(TaskShape shape, CallState& state) {
   dispatch(shape, grant.worker, SystemClock().now());
 }
 
-void TaskPool::let_go(ActorId worker) {
+void TaskPool::let_go(ActorId worker, bool is_dead) {
   ActorId broker = 0;
   {
     const std::lock_guard lock(mutex_);
     broker = broker_;
   }
-  (void)Actor<TaskBroker>(&client_, broker).send<&TaskBroker::finished>(worker);
+  const Actor<TaskBroker> to(&client_, broker);
+  (void)(is_dead ? to.send<&TaskBroker::died>(worker) : to.send<&TaskBroker::finished>(worker));
 }
 
 // --- tasks under way ------------------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ void TaskPool::dispatch(TaskShape shape, ActorId worker, TimePoint since) {
       waiting.pop_front();
     }
   }
-  if (!item) return let_go(worker);
+  if (!item) return let_go(worker, /*is_dead=*/false);
   CallTerms terms{.objects = &item->objects};
   if (item->deadline != TimePoint::max())
     terms.deadline =
@@ -276,7 +277,7 @@ void TaskPool::on_done(const ItemPtr& item, ActorId worker, TimePoint since, Cal
   const TaskShape shape = item->terms.shape;
   if (goes_again(*item, call)) {
     put_in(item, /*is_first=*/true);
-    let_go(worker);
+    let_go(worker, /*is_dead=*/true);
     return want_more(shape);
   }
   {
@@ -286,7 +287,7 @@ void TaskPool::on_done(const ItemPtr& item, ActorId worker, TimePoint since, Cal
   }
   const bool is_its_turn_over = shape.gpus > 0 || SystemClock().now() - since > kTurn;
   if (is_worker_dead || is_its_turn_over) {
-    let_go(worker);
+    let_go(worker, is_worker_dead);
     want_more(shape);
   } else {
     dispatch(shape, worker, since);

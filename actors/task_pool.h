@@ -64,7 +64,7 @@ class TaskPool final : public CallState::Canceller {
   void dispatch(TaskShape shape, ActorId worker, TimePoint since);
   void on_done(const ItemPtr& item, ActorId worker, TimePoint since, CallState& call);
   bool goes_again(Item& item, const CallState& call);
-  void let_go(ActorId worker);
+  void let_go(ActorId worker, bool is_dead);
   void cancel(CallState& state) override;
 
   static constexpr int kMostWanted = 64;

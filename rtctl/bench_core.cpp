@@ -38,6 +38,8 @@ class BenchEcho {
   std::vector<char> memory_;
 };
 
+int bench_task(int value) { return value; }
+
 // Calls as fast as it can, a thousand under way, the actors in turn.
 class BenchCaller {
  public:
@@ -87,6 +89,8 @@ class CoreBench {
     if (wants("core.send")) send();
     if (wants("core.coroutine_pipelined")) coroutine_pipelined();
     if (wants("core.arg_10mib")) arg_10mib();
+    if (wants("core.ref_again")) ref_again();
+    if (wants("core.task") || wants("core.task_sync")) task();
     if (wants("core.kill_to_error")) kill_to_error("core.kill_to_error", 0);
     if (wants("core.kill_to_error_1gib")) kill_to_error("core.kill_to_error_1gib", std::size_t{1} << 30);
     if (wants("core.kill_to_restart")) kill_to_restart();
@@ -210,6 +214,36 @@ class CoreBench {
     const auto rate = [](std::vector<double> times) { return kSize / median(std::move(times)) / 1e9; };
     print_figure("core.arg_10mib", rate(std::move(calls)), "GB/s", rate(std::move(copies)));
     actor.kill();
+  }
+
+  // A call that is given 10 MiB which were put before.
+  void ref_again() {
+    const auto actor = warm_actor();
+    const auto ref = cluster_.put(std::vector<char>(10 << 20, 'x'));
+    const double us = round_trip_us(rounds(20'000), false, [&] { actor.call<&BenchEcho::look>(ref).get(); });
+    print_figure("core.ref_again", us, "us");
+    actor.kill();
+  }
+
+  // Tasks that do nothing: a thousand under way, then one at a time.
+  void task() {
+    const auto burst = [&](int count) {
+      std::vector<std::optional<Future<int>>> futures(1000);
+      for (int i = 0; i < count; ++i) {
+        auto& slot = futures[static_cast<std::size_t>(i) % futures.size()];
+        if (slot) slot->get();
+        slot = cluster_.run<&bench_task>(i);
+      }
+      for (auto& slot : futures)
+        if (slot) slot->get();
+    };
+    burst(1000);
+    const int count = rounds(200'000);
+    const auto begin = Clock::now();
+    burst(count);
+    print_figure("core.task", count / seconds_since(begin), "1/s");
+    const double us = round_trip_us(rounds(20'000), false, [&] { cluster_.run<&bench_task>(1).get(); });
+    print_figure("core.task_sync", 1e6 / us, "1/s");
   }
 
   // From SIGKILL to the error of the call under way. `touched`: bytes that the actor holds.
