@@ -22,8 +22,8 @@ class Actor {
   template <auto M, class... Args>
   auto call(Args&&... args) const {
     const Encoder arguments = encoded<M>(std::forward<Args>(args)...);
-    return Future<typename detail::Method<M>::Traits::Result>(
-        client().call(id_, detail::Method<M>::name, arguments.bytes(), {deadline_, &arguments.attachments()}));
+    return Future<typename detail::Method<M, T>::Traits::Result>(
+        client().call(id_, detail::Method<M, T>::name, arguments.bytes(), {deadline_, &arguments.attachments()}));
   }
 
   // The same actor, by a handle whose calls end after so long with Code::Deadline: one that hasn't begun by then
@@ -38,7 +38,7 @@ class Actor {
   template <auto M, class... Args>
   Status send(Args&&... args) const {
     const Encoder arguments = encoded<M>(std::forward<Args>(args)...);
-    return client().send(id_, detail::Method<M>::name, arguments.bytes(), {.objects = &arguments.attachments()});
+    return client().send(id_, detail::Method<M, T>::name, arguments.bytes(), {.objects = &arguments.attachments()});
   }
 
   ActorId id() const { return id_; }
@@ -64,9 +64,7 @@ class Actor {
  private:
   template <auto M, class... Args>
   Encoder encoded(Args&&... args) const {
-    using Traits = typename detail::Method<M>::Traits;
-    static_assert(std::is_base_of_v<typename Traits::Class, T>, "the method is of another class than the actor");
-    (void)detail::Method<M>::registered;
+    using Traits = typename detail::Method<M, T>::Traits;
     Encoder to(client().large());
     detail::encode_arguments<typename Traits::Arguments>(to, std::forward<Args>(args)...);
     return to;

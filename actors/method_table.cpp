@@ -10,7 +10,7 @@ namespace rt::detail {
 namespace {
 
 struct Tables {
-  std::map<std::string, Construct, std::less<>> classes;
+  std::map<std::string, ClassEntry, std::less<>> classes;
   std::unordered_map<std::uint64_t, MethodEntry> methods;
 };
 
@@ -22,17 +22,16 @@ Tables& tables() {
 
 }  // namespace
 
-bool register_class(std::string_view name, Construct construct) {
-  return tables().classes.emplace(name, construct).second;
-}
+bool register_class(std::string_view name, ClassEntry entry) { return tables().classes.emplace(name, entry).second; }
 
-bool register_method(wire::MethodName name, Invoke invoke) {
-  return tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, name.is_urgent}).second;
+bool register_method(const wire::MethodName& name, MethodEntry entry) {
+  entry.is_urgent = name.is_urgent;
+  return tables().methods.emplace(name.hash, entry).second;
 }
 
 // Two functions of one name and signature, each known in its own file only, could not be told apart.
-bool register_function(wire::MethodName name, Invoke invoke) {
-  const auto [it, is_new] = tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, false});
+bool register_function(const wire::MethodName& name, Invoke invoke) {
+  const auto [it, is_new] = tables().methods.emplace(name.hash, MethodEntry{.invoke = invoke});
   if (is_new || it->second.invoke == invoke) return true;
   std::fprintf(stderr,
                "two functions that are run as tasks are both %.*s: give one another name, or don't make it static\n",
@@ -40,13 +39,9 @@ bool register_function(wire::MethodName name, Invoke invoke) {
   std::abort();
 }
 
-bool register_coroutine(wire::MethodName name, Begin begin) {
-  return tables().methods.emplace(name.hash, MethodEntry{nullptr, begin, name.is_urgent}).second;
-}
-
-Construct find_class(std::string_view name) {
+ClassEntry find_class(std::string_view name) {
   const auto it = tables().classes.find(name);
-  return it == tables().classes.end() ? nullptr : it->second;
+  return it == tables().classes.end() ? ClassEntry{} : it->second;
 }
 
 MethodEntry find_method(std::uint64_t hash) {

@@ -22,7 +22,8 @@ void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::s
     }
     case wire::Outcome::UnknownMethod:
       return state.fail({Code::NotFound, "the actor's program has no method " + method + "; was it built again?"});
-    case wire::Outcome::Full: return state.fail({Code::Unavailable, std::string(body)});
+    case wire::Outcome::WrongClass:
+      return state.fail({Code::Invalid, "the actor is no object of the class that " + method + " is called on"});
     case wire::Outcome::Lost: return state.fail({Code::Lost, std::string(body)});
     case wire::Outcome::Cancelled: return state.fail({Code::Cancelled, "the call of " + method + " was cancelled"});
     case wire::Outcome::Expired:
@@ -31,6 +32,8 @@ void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::s
   state.fail({Code::Corrupt, "the reply to " + method + " has the unknown outcome " +
                                  std::to_string(static_cast<std::uint32_t>(outcome))});
 }
+
+constexpr std::size_t kMostQueued = std::size_t{64} << 20;  // bytes for one process, before its callers have to wait
 
 std::int64_t on_the_wire(TimePoint deadline) {
   return deadline == TimePoint::max()
@@ -46,28 +49,53 @@ Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(Acto
       store_(ProcessStore::of(io)),
       context_(context),
       watch_(std::move(watch)),
-      timer_(io) {}
+      timer_(io),
+      flush_timer_(io) {}
 
-void Peers::expect(ActorId actor) {
+void Peers::expect(ActorId actor, const CallLimits& limits) {
   const std::lock_guard lock(mutex_);
-  peers_[actor];
+  peers_[actor].limits = limits;
 }
 
 std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                        CallTerms terms) {
   auto state = std::make_shared<CallState>(poller_, context_, this);
   const TimePoint deadline = terms.deadline.count() > 0 ? SystemClock().now() + terms.deadline : kNever;
-  if (const Status sent = submit(actor, {method, state, deadline, arguments, 0, terms.objects}); !sent)
+  if (const Status sent = submit(actor, {method, state, deadline, arguments, false, 0, terms.objects}); !sent)
     state->fail(sent.error());
   return state;
 }
 
 Status Peers::send(ActorId actor, wire::MethodName method, std::string_view arguments, CallTerms terms) {
-  return submit(actor, {method, nullptr, kNever, arguments, 0, terms.objects});
+  return submit(actor, {method, nullptr, kNever, arguments, false, 0, terms.objects});
 }
 
 // An error: it wasn't sent, and never will be.
-Status Peers::submit(ActorId actor, const Message& message) {
+Status Peers::submit(ActorId actor, Message message) {
+  Status sent = submit_now(actor, message);
+  if (sent || sent.error().code != Code::Unavailable) return sent;
+  if (RingPoller::polls_here() || io_.get_executor().running_in_this_thread()) return sent;  // who empties the rings
+  const TimePoint until = std::min(message.deadline, SystemClock().now() + kPatience);
+  while (!sent && sent.error().code == Code::Unavailable && SystemClock().now() < until) {
+    wait_for_room(until);
+    sent = submit_now(actor, message);
+  }
+  return sent;
+}
+
+// Room for a call's bytes is found by looking: this thread reads and writes the rings meanwhile.
+void Peers::wait_for_room(TimePoint until) {
+  Waiter waiter;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(&waiter);
+  }
+  poller_.wait(waiter, std::min(until, SystemClock().now() + std::chrono::milliseconds(1)));
+  const std::lock_guard lock(mutex_);
+  std::erase(waiting_, &waiter);
+}
+
+Status Peers::submit_now(ActorId actor, Message& message) {
   Completions done;
   bool is_new = false;
   {
@@ -76,14 +104,28 @@ Status Peers::submit(ActorId actor, const Message& message) {
     is_new = inserted;
     Peer& peer = it->second;
     if (!peer.dead.empty()) return Error{Code::NotSent, "the actor is dead: " + peer.dead};
+    if (message.state && message.deadline == kNever && peer.limits.deadline.count() > 0)
+      message.deadline = SystemClock().now() + peer.limits.deadline;
+    message.is_counted = message.state && peer.limits.most_pending > 0;
+    if (message.is_counted && peer.pending >= peer.limits.most_pending)
+      return Error{Code::Unavailable, "the actor hasn't answered " + std::to_string(peer.pending) +
+                                          " calls of this process yet, and its max_pending_calls is " +
+                                          std::to_string(peer.limits.most_pending)};
     if (message.deadline < next_deadline_) watch_deadline(message.deadline);
     if (peer.connection && peer.queued.empty()) {
       const Status sent = transmit(actor, peer, message);
+      if (sent && message.is_counted) ++peer.pending;
       if (sent || sent.error().code != Code::NotSent) return sent;
     }
+    const std::size_t bytes = sizeof(wire::CallHeader) + message.arguments.size();
+    if (!peer.queued.empty() && peer.queued_bytes + bytes > kMostQueued)
+      return Error{Code::Unavailable, "the actor hasn't started, and " + std::to_string(peer.queued_bytes) +
+                                          " bytes of calls wait for that"};
     if (message.state) message.state->route = {actor, 0};
-    peer.queued.push_back({message.method, message.state, message.deadline, std::string(message.arguments), 0,
-                           message.objects ? *message.objects : Attachments()});
+    peer.queued_bytes += bytes;
+    if (message.is_counted) ++peer.pending;
+    peer.queued.push_back({message.method, message.state, message.deadline, std::string(message.arguments),
+                           message.is_counted, 0, message.objects ? *message.objects : Attachments()});
     flush(actor, peer, done);
   }
   if (is_new) watch_(actor);
@@ -97,12 +139,34 @@ void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
     Waiting& next = peer.queued.front();
     Status sent = peer.connection ? Status(Unit{}) : connect(peer);
     if (sent)
-      sent =
-          transmit(actor, peer, {next.method, next.state, next.deadline, next.arguments, next.attempts, &next.objects});
+      sent = transmit(
+          actor, peer,
+          {next.method, next.state, next.deadline, next.arguments, next.is_counted, next.attempts, &next.objects});
+    if (!sent && sent.error().code == Code::Unavailable) return flush_soon();
     if (!sent && sent.error().code == Code::NotSent) return;
+    if (!sent && next.is_counted) uncount(actor);
+    peer.queued_bytes -= sizeof(wire::CallHeader) + next.arguments.size();
     if (!sent && next.state) done.emplace_back(next.state, sent.error());
     peer.queued.pop_front();
   }
+}
+
+// What waits for room in another actor's way: a process may host several.
+void Peers::flush_soon() {
+  if (std::exchange(is_to_flush_, true)) return;
+  boost::asio::post(io_, [this] {
+    flush_timer_.expires_after(std::chrono::milliseconds(1));
+    flush_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      Completions done;
+      {
+        const std::lock_guard lock(mutex_);
+        is_to_flush_ = false;
+        for (auto& [actor, peer] : peers_) flush(actor, peer, done);
+      }
+      complete(done);
+    });
+  });
 }
 
 // NotSent where the connection has closed.
@@ -121,8 +185,8 @@ Status Peers::transmit(ActorId actor, Peer& peer, const Message& message) {
   if (message.method.is_urgent) connection.transport->alert();
   if (!message.state) return Unit{};
   message.state->route = {actor, header.sequence};
-  connection.sent.push_back({actor, peer.incarnation, message.attempts + 1, message.method, message.state,
-                             message.deadline,
+  connection.sent.push_back({actor, peer.incarnation, message.is_counted, message.attempts + 1, message.method,
+                             message.state, message.deadline,
                              message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr,
                              message.method.is_idempotent && message.objects ? *message.objects : Attachments()});
   return Unit{};
@@ -135,7 +199,7 @@ Status Peers::connect(Peer& peer) {
     return Unit{};
   }
   RT_TRY(socket, connect_unix_socket(peer.address));
-  RT_TRY(transport, make_ring_transport(io_, socket.release(), RingSide::Connecting));
+  RT_TRY(transport, make_ring_transport(io_, socket.release(), RingSide::Connecting, {.max_queue = kMostQueued}));
   const auto connection = std::make_shared<Connection>();
   connection->address = peer.address;
   connection->transport = transport;
@@ -147,7 +211,7 @@ Status Peers::connect(Peer& peer) {
   return Unit{};
 }
 
-void Peers::on_started(ActorId actor, std::uint32_t incarnation, const std::string& address) {
+void Peers::on_started(ActorId actor, std::uint32_t incarnation, const std::string& address, const CallLimits& limits) {
   Completions done;
   {
     const std::lock_guard lock(mutex_);
@@ -157,6 +221,7 @@ void Peers::on_started(ActorId actor, std::uint32_t incarnation, const std::stri
     peer.incarnation = incarnation;
     peer.address = address;
     peer.connection = nullptr;
+    peer.limits = limits;
     flush(actor, peer, done);
   }
   complete(done);
@@ -177,7 +242,7 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
     if (header.sequence - connection.first_sent >= connection.sent.size()) return;
     Sent& call = connection.sent[header.sequence - connection.first_sent];
     if (!call.state) return;
-    state = std::move(call.state);
+    state = answered(call);
     method = call.method.text;
     drop_answered(connection);
   }
@@ -201,6 +266,19 @@ std::optional<Error> Peers::receive_objects(Connection& connection, const wire::
   return received ? std::nullopt : std::optional(received.error());
 }
 
+// Under the lock.
+Peers::StatePtr Peers::answered(Sent& call) {
+  if (call.is_counted) uncount(call.actor);
+  return std::move(call.state);
+}
+
+void Peers::uncount(ActorId actor) {
+  const auto it = peers_.find(actor);
+  if (it == peers_.end() || it->second.pending == 0) return;
+  --it->second.pending;
+  for (Waiter* const waiter : waiting_) poller_.complete(*waiter);
+}
+
 void Peers::drop_answered(Connection& connection) {
   for (; !connection.sent.empty() && !connection.sent.front().state; ++connection.first_sent)
     connection.sent.pop_front();
@@ -219,7 +297,7 @@ void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error
         if (peer.connection == connection) peer.connection = nullptr;
       for (Sent& call : std::exchange(connection->sent, {}))
         if (call.state)
-          done.emplace_back(std::move(call.state),
+          done.emplace_back(answered(call),
                             Error{Code::MaybeRan, "the connection was closed under the call of " +
                                                       std::string(call.method.text) + ": " + error.message});
     }
@@ -241,15 +319,14 @@ void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions
   std::deque<Waiting> again;
   for (Sent& call : connection.sent) {
     if (!call.state || call.actor != verdict.actor || call.incarnation > verdict.incarnation) continue;
-    StatePtr state = std::move(call.state);
     if (verdict.will_restart && call.arguments && call.attempts < kMostAttempts) {
-      state->route = {call.actor, 0};
-      again.push_back({call.method, std::move(state), call.deadline, std::move(*call.arguments), call.attempts,
-                       std::move(call.objects)});
+      call.state->route = {call.actor, 0};
+      again.push_back({call.method, std::move(call.state), call.deadline, std::move(*call.arguments), call.is_counted,
+                       call.attempts, std::move(call.objects)});
       continue;
     }
-    done.emplace_back(std::move(state), Error{Code::MaybeRan, "the actor died under the call of " +
-                                                                  std::string(call.method.text) + ": " + verdict.why});
+    done.emplace_back(answered(call), Error{Code::MaybeRan, "the actor died under the call of " +
+                                                                std::string(call.method.text) + ": " + verdict.why});
   }
   drop_answered(connection);
   if (again.empty()) return;
@@ -261,6 +338,7 @@ void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions
                                                   ", and " + "again before it was repeated: " + peer.dead});
     return;
   }
+  for (const Waiting& call : again) peer.queued_bytes += sizeof(wire::CallHeader) + call.arguments.size();
   peer.queued.insert(peer.queued.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
   flush(verdict.actor, peer, done);
 }
@@ -283,6 +361,8 @@ void Peers::cancel(CallState& state) {
                                       [&](const Waiting& call) { return call.state.get() == &state; });
     if (waiting != peer.queued.end()) {
       not_sent = std::move(waiting->state);
+      peer.queued_bytes -= sizeof(wire::CallHeader) + waiting->arguments.size();
+      if (waiting->is_counted) uncount(state.route.actor);
       peer.queued.erase(waiting);
     } else if (peer.connection && peer.connection->transport && is_under_way(*peer.connection, state)) {
       const wire::CallHeader header{.sequence = state.route.sequence, .incarnation = peer.incarnation};

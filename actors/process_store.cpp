@@ -22,7 +22,7 @@ namespace {
 // One that has just ended: news of that will come. One that lives has no place in the store.
 Error no_slot(pid_t pid) {
   if (::kill(pid, 0) != 0 && errno == ESRCH) return {Code::NotSent, "the process has ended"};
-  return {Code::Unavailable, "the process " + std::to_string(pid) + " can't be passed objects: it has no object store"};
+  return {Code::Refused, "the process " + std::to_string(pid) + " can't be passed objects: it has no object store"};
 }
 
 }  // namespace

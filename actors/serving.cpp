@@ -47,24 +47,36 @@ Serving::Serving(Mailbox& mailbox) : mailbox_(mailbox) {
 }
 Serving::~Serving() = default;
 
-void Serving::open(AnyObject object, void* context, Thrown place) {
+void Serving::open(Actor actor) {
+  const auto run_in_group = [this](const Mailbox::Letter& letter, CallSlot& slot) {
+    mailbox_.picked_up(letter);
+    run(letter, find_method(letter.header.method), slot);
+  };
   const std::lock_guard lock(mutex_);
-  object_ = std::move(object);
-  context_ = context;
-  place_ = std::move(place);
+  for (const auto& [name, threads] : actor.groups) groups_[name] = std::make_unique<CallThreads>(threads, run_in_group);
+  if (actor.threads > 1) groups_[""] = std::make_unique<CallThreads>(actor.threads, run_in_group);
+  if (const auto common = groups_.find(""); common != groups_.end()) common_ = common->second.get();
+  actor_ = std::move(actor);
 }
 
 void Serving::close() {
+  common_ = nullptr;
+  decltype(groups_) groups;
+  {
+    const std::lock_guard lock(mutex_);
+    groups = std::exchange(groups_, {});
+  }
+  groups.clear();
   const std::lock_guard lock(mutex_);
-  object_ = nullptr;
+  actor_.object = nullptr;
 }
 
 bool Serving::take_urgent(const Mailbox::Letter& letter) {
   const MethodEntry method = find_method(letter.header.method);
-  if (!method.urgent) return false;
+  if (!method.is_urgent) return false;
   {
     const std::lock_guard lock(mutex_);
-    if (!object_) return false;
+    if (!actor_.object) return false;
   }
   answer(letter, run_method(letter, method), /*may_wait=*/false);  // it may not block the thread that empties queues
   return true;
@@ -72,36 +84,50 @@ bool Serving::take_urgent(const Mailbox::Letter& letter) {
 
 void Serving::serve() {
   Executor::current() = &mailbox_;
-  while (true) run(mailbox_.take());
+  while (true) take_on(mailbox_.take());
 }
 
-void Serving::run(const Mailbox::Letter& letter) {
+// On the thread that serves.
+void Serving::take_on(Mailbox::Letter& letter) {
+  const MethodEntry method = find_method(letter.header.method);
+  CallThreads* const group = group_of(method);
+  if (!group) return run(letter, method, first_);
+  mailbox_.set_aside(letter);
+  group->push(std::move(letter));
+}
+
+CallThreads* Serving::group_of(const MethodEntry& method) {
+  if (method.begin || method.is_first) return nullptr;
+  if (method.group.empty() || groups_.empty()) return common_;
+  const auto it = groups_.find(method.group);
+  return it == groups_.end() ? common_ : it->second.get();
+}
+
+void Serving::run(const Mailbox::Letter& letter, const MethodEntry& method, CallSlot& slot) {
   if (letter.header.deadline_ns != 0 && monotonic_now() > letter.header.deadline_ns) {
     Answer expired{.outcome = wire::Outcome::Expired, .body = {}};
     return answer(letter, expired, /*may_wait=*/true);
   }
-  const MethodEntry method = find_method(letter.header.method);
-  if (method.begin) return begin(letter, method);
-  running_for_.store(letter.from.get(), std::memory_order_relaxed);
-  running_sequence_.store(letter.header.sequence, std::memory_order_release);
-  RunningCall::current() = &running_;
+  if (method.begin && method.of == actor_.of) return begin(letter, method);
+  slot.begin(letter.from.get(), letter.header.sequence);
   const Answer result = run_method(letter, method);
-  RunningCall::current() = nullptr;
-  running_sequence_.store(0, std::memory_order_seq_cst);
-  if (is_cancelling_.load(std::memory_order_seq_cst)) const std::lock_guard wait_for_it(mutex_);
-  running_.reset();
+  slot.end();
   answer(letter, result, /*may_wait=*/true);
 }
 
 Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodEntry& method) {
   Answer result{.body = Encoder(mailbox_.store().store())};
+  if (method.of != 0 && method.of != actor_.of) {
+    result.outcome = wire::Outcome::WrongClass;
+    return result;
+  }
   if (!method.invoke) {
     result.outcome = wire::Outcome::UnknownMethod;
     return result;
   }
   try {
-    Decoder from(letter.arguments.view(), context_, &letter.objects);
-    method.invoke(object_.get(), from, result.body);
+    Decoder from(letter.arguments.view(), actor_.context, &letter.objects);
+    method.invoke(actor_.object.get(), from, result.body);
     return result;
   } catch (...) {
     return threw();
@@ -110,7 +136,7 @@ Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodE
 
 Serving::Answer Serving::threw() const {
   Answer answer{.outcome = wire::Outcome::Threw, .body = {}};
-  encode(answer.body, thrown_here(std::current_exception(), place_));
+  encode(answer.body, thrown_here(std::current_exception(), actor_.place));
   return answer;
 }
 
@@ -125,8 +151,8 @@ void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
   RunningCall::current() = &coroutine->call;
   coroutine->is_starting = true;
   try {
-    Decoder from(letter.arguments.view(), context_, &letter.objects);
-    coroutine->task = method.begin(object_.get(), from);
+    Decoder from(letter.arguments.view(), actor_.context, &letter.objects);
+    coroutine->task = method.begin(actor_.object.get(), from);
     coroutine->task->start(
         [](void* argument) {
           auto& ended = *static_cast<Coroutine*>(argument);
@@ -176,13 +202,17 @@ void Serving::cancel(Key call) {
     }
     const std::shared_ptr<Coroutine> coroutine;
   };
+  if (first_.cancel(call.first, call.second)) return;
   std::shared_ptr<Coroutine> coroutine;
   {
-    is_cancelling_.store(true, std::memory_order_seq_cst);
     const std::lock_guard lock(mutex_);
-    if (running_sequence_.load(std::memory_order_seq_cst) == call.second && running_for_.load() == call.first)
-      running_.cancel();
-    is_cancelling_.store(false, std::memory_order_seq_cst);
+    for (const auto& [name, group] : groups_) {
+      if (const auto letter = group->take_out(call.first, call.second)) {
+        mailbox_.picked_up(*letter);
+        return answer(*letter, {.outcome = wire::Outcome::Cancelled, .body = {}}, /*may_wait=*/false);
+      }
+      if (group->cancel(call.first, call.second)) return;
+    }
     const auto it = coroutines_.find(call);
     if (it != coroutines_.end()) coroutine = it->second;
   }
@@ -195,9 +225,11 @@ void Serving::cancel(Key call) {
 void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
   if (letter.header.sequence == 0) return;
   Status sent = reply(mailbox_, letter, answer.outcome, answer.body);
-  if (!sent && (sent.error().code == Code::Invalid || sent.error().code == Code::Lost)) {  // too long a result
+  const bool can_never_be_sent = !sent && (sent.error().code == Code::Invalid || sent.error().code == Code::Lost ||
+                                           sent.error().code == Code::Refused);
+  if (can_never_be_sent) {  // too long a result, or one that refers to what is gone
     Encoder body;
-    Thrown thrown = place_;
+    Thrown thrown = actor_.place;
     thrown.type = "rt::Exception";
     thrown.text = sent.error().message;
     encode(body, thrown);

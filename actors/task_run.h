@@ -50,18 +50,11 @@ struct TaskTraits<R (*)(P...)> {
 template <class R, class... P>
 struct TaskTraits<R (*)(P...) noexcept> : TaskTraits<R (*)(P...)> {};
 
-template <auto F, class Signature = decltype(F)>
-constexpr std::string_view function_name() {
-  constexpr std::string_view whole = __PRETTY_FUNCTION__;
-  constexpr auto begin = whole.find("F = ");
-  return whole.substr(begin, whole.rfind("; ") - begin);
-}
-
 template <auto F>
 struct TaskFunction {
   using Traits = TaskTraits<decltype(F)>;
-  static constexpr wire::MethodName name = function_name<F>();
-  static_assert(!is_anonymous(name.text),
+  static constexpr std::string_view text = method_name<F>();
+  static_assert(!is_anonymous(text),
                 "a task's function may not be in an anonymous namespace: two files could have one of the same name");
 
   static void invoke(void*, Decoder& from, Encoder& to) {
@@ -72,7 +65,12 @@ struct TaskFunction {
     else
       encode<typename Traits::Result>(to, std::apply(call, arguments));
   }
-  static inline const bool registered = register_function(name, &invoke);
+  static wire::MethodName enter() {
+    const wire::MethodName entered{text, wire::method_hash(typeid(TaskFunction).name())};
+    register_function(entered, &invoke);
+    return entered;
+  }
+  static inline const wire::MethodName name = enter();
 };
 
 template <class A>
@@ -121,7 +119,6 @@ class TaskRunner {
     using Function = detail::TaskFunction<F>;
     using Kept = typename Function::Traits::Arguments;
     static_assert(sizeof...(Args) == std::tuple_size_v<Kept>, "the function takes another number of arguments");
-    (void)Function::registered;
     check<Kept, Args...>(std::index_sequence_for<Args...>{});
     const detail::TaskTerms terms{{options_.cpus, options_.gpus},
                                   options_.retries >= 0 ? options_.retries : (is_idempotent<F> ? 3 : 0),

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +36,8 @@ struct Start {
   std::vector<std::string> environment, gpus;
   std::vector<int> cores;
   std::vector<int> cpuset;  // what was asked for, then what it is pinned to
-  std::uint32_t threads = 0;
+  std::uint32_t threads = 0, concurrency = 1;
+  std::vector<std::pair<std::string, std::uint32_t>> groups;
   std::string name, name_space;
   JobProgram program;
 };
@@ -58,6 +60,9 @@ Start start_of(wire::StartWorker::Reader from) {
                  .name = wire::text(spawn.getName()),
                  .name_space = wire::text(spawn.getNameSpace()),
                  .program = {wire::text(spawn.getProgram().getPath()), wire::text(spawn.getProgram().getHash())}};
+  start.concurrency = std::max<std::uint32_t>(1, spawn.getConcurrency());
+  for (const auto group : spawn.getGroups())
+    start.groups.emplace_back(wire::text(group.getName()), std::max<std::uint32_t>(1, group.getThreads()));
   for (const auto core : spawn.getCpuset()) start.cpuset.push_back(core);
   for (const auto entry : spawn.getEnvironment()) start.environment.push_back(wire::text(entry));
   for (const auto gpu : from.getBundle().getGpus()) start.gpus.push_back(wire::text(gpu));
@@ -145,7 +150,7 @@ int connect_to_agent(const std::string& run_folder) {
 }
 
 AnyObject construct(const Start& start, Client& client) {
-  const Construct make = find_class(start.class_name);
+  const Construct make = find_class(start.class_name).construct;
   if (!make)
     give_up("this program has no actor class " + start.class_name + " with such a constructor; was it built again?");
   std::string thrown = "what is no std::exception";
@@ -162,7 +167,8 @@ AnyObject construct(const Start& start, Client& client) {
 
 // A worker leaves by a call to itself: on the main thread, when the method under way has been answered.
 constexpr wire::MethodName kLeave = "rt.leave";
-const bool leave_is_registered = register_method(kLeave, [](void*, Decoder&, Encoder&) { worker_context().finish(); });
+const bool leave_is_registered =
+    register_method(kLeave, {.invoke = [](void*, Decoder&, Encoder&) { worker_context().finish(); }, .is_first = true});
 
 WorkerContext context_of(const Start& start, Client& client) {
   return {.client = &client,
@@ -233,12 +239,10 @@ WorkerContext& worker_context() {
   const auto client = Client::start({.io = &io, .agent_fd = agent_fd, .joined = *joined});
   client->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
 
-  AnyObject object;
   worker_context() = context_of(start, *client);
   worker_context().finish = [&] {
     (void)client->leaving();
     serving.close();
-    object.reset();
     std::fflush(nullptr);
     ::_exit(0);
   };
@@ -247,11 +251,15 @@ WorkerContext& worker_context() {
     worker_context().leave();
   });
 
-  object = construct(start, *client);
-  serving.open(object, client.get(),
-               {.actor = start.name.empty() ? std::to_string(start.actor) : start.name,
-                .node = client->node(),
-                .pid = ::getpid()});
+  AnyObject object = construct(start, *client);
+  serving.open({.object = std::move(object),
+                .of = find_class(start.class_name).of,
+                .context = client.get(),
+                .place = {.actor = start.name.empty() ? std::to_string(start.actor) : start.name,
+                          .node = client->node(),
+                          .pid = ::getpid()},
+                .threads = start.concurrency,
+                .groups = start.groups});
   serving.serve();
 }
 
