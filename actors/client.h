@@ -91,6 +91,7 @@ struct CallLimits {
 };
 
 struct SpawnRequest {
+  Attachments objects;  // that the arguments refer to: kept until the actor has ended for good
   std::string class_name, arguments, program, program_hash, name, directory, log;
   std::uint64_t lease = 0;
   std::uint32_t bundle = 0, cpus = 0, gpus = 0;
@@ -112,6 +113,7 @@ struct SpawnRequest {
 // How a call is made.
 struct CallTerms {
   std::chrono::nanoseconds deadline{0};  // from now; 0: none
+  const Attachments* objects = nullptr;  // that the arguments refer to
 };
 
 struct CallUnderWay {
@@ -129,6 +131,7 @@ struct LogBegins {
 };
 
 class IoThread;
+class TaskPool;
 class Watcher;
 
 struct ClientStart {
@@ -155,7 +158,8 @@ class Client {
   virtual void kill(ActorId actor, std::chrono::milliseconds deadline = {}) = 0;  // 0: at once
   virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                           CallTerms terms = {}) = 0;
-  virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;  // one way
+  virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments,
+                      CallTerms terms = {}) = 0;  // one way
   virtual Result<ActorId> lookup(const std::string& name, const std::string& name_space) = 0;
   virtual Result<std::vector<ActorFacts>> list(const std::string& name_space) = 0;
   virtual std::uint64_t supervise(const SupervisorOptions& options) = 0;  // its number, for SpawnRequest::supervisor
@@ -188,6 +192,11 @@ class Client {
   virtual const std::string& run_folder() const = 0;
   virtual std::uint32_t node() const = 0;
   virtual RingPoller& poller() = 0;
+  virtual TaskPool& tasks() = 0;
+  LargeStore* large() const { return large_; }  // the node's object store; null: this process has none
+
+ protected:
+  LargeStore* large_ = nullptr;
 };
 
 }  // namespace detail

@@ -51,7 +51,7 @@ Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start_inline(const Conne
   auto parts = std::make_unique<Parts>();
   RT_TRY(node, detail::InlineNode::start(options));
   parts->inline_node = std::move(node);
-  parts->program.path = "/proc/self/exe";
+  parts->program = {.path = "/proc/self/exe", .hash = "this program"};
   parts->client = parts->inline_node->join_driver(std::string(options.name_space));
   return parts;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "rt/actors/blocking.h"
 #include "rt/actors/wait.h"
 #include "rt/runtime/net/ring_poller.h"
 
@@ -21,7 +22,7 @@ TimePoint after(std::chrono::milliseconds limit) {
 template <class Forget>
 bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, Forget forget) {
   try {
-    return poller.wait(waiter, until);
+    return wait_and_tell(poller, waiter, until);
   } catch (...) {
     forget();
     throw;
@@ -74,8 +75,9 @@ struct Continuation : CallState::Listener {
 
 }  // namespace
 
-void CallState::complete(std::string_view result) {
+void CallState::complete(std::string_view result, Attachments objects) {
   if (!claim()) return;
+  if (!objects.empty()) objects_ = std::move(objects);
   value_.append(result.data(), result.size());
   fire();
 }

@@ -15,10 +15,14 @@ std::int64_t monotonic_now() {
       .count();
 }
 
-Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, std::uint64_t actor) {
+Status reply(const Mailbox& mailbox, const Mailbox::Letter& letter, wire::Outcome outcome, const Encoder& body) {
   wire::CallHeader header = letter.header;
   header.outcome = outcome;
-  return letter.from->send(FrameType::Reply, actor, {reinterpret_cast<const char*>(&header), sizeof header}, body);
+  if (!body.attachments().empty())
+    return mailbox.store().send(*letter.from, FrameType::Reply, mailbox.actor(), header, body.bytes(),
+                                body.attachments());
+  return letter.from->send(FrameType::Reply, mailbox.actor(), {reinterpret_cast<const char*>(&header), sizeof header},
+                           body.bytes());
 }
 
 }  // namespace
@@ -114,7 +118,7 @@ void Serving::run(const Mailbox::Letter& letter, const MethodEntry& method, Call
 }
 
 Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodEntry& method) {
-  Answer result;
+  Answer result{.body = Encoder(mailbox_.store().store())};
   if (method.of != 0 && method.of != actor_.of) {
     result.outcome = wire::Outcome::WrongClass;
     return result;
@@ -124,7 +128,7 @@ Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodE
     return result;
   }
   try {
-    Decoder from(letter.arguments.view(), actor_.context);
+    Decoder from(letter.arguments.view(), actor_.context, &letter.objects);
     method.invoke(actor_.object.get(), from, result.body);
     return result;
   } catch (const WorkerEnds&) {
@@ -167,7 +171,7 @@ void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
   RunningCall::current() = &coroutine->call;
   coroutine->is_starting = true;
   try {
-    Decoder from(letter.arguments.view(), actor_.context);
+    Decoder from(letter.arguments.view(), actor_.context, &letter.objects);
     coroutine->task = method.begin(actor_.object.get(), from);
     coroutine->task->start(
         [](void* argument) {
@@ -193,7 +197,7 @@ void Serving::forget(Coroutine& coroutine) {
 }
 
 void Serving::finish(Coroutine& coroutine) {
-  Answer result;
+  Answer result{.body = Encoder(mailbox_.store().store())};
   try {
     coroutine.task->result(result.body);
   } catch (const Exception& e) {
@@ -240,18 +244,20 @@ void Serving::cancel(Key call) {
 // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
 void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
   if (letter.header.sequence == 0) return;
-  Status sent = reply(letter, answer.outcome, answer.body.bytes(), mailbox_.actor());
-  if (!sent && sent.error().code == Code::Invalid) {  // too long a result
+  Status sent = reply(mailbox_, letter, answer.outcome, answer.body);
+  const bool can_never_be_sent = !sent && (sent.error().code == Code::Invalid || sent.error().code == Code::Lost ||
+                                           sent.error().code == Code::Refused);
+  if (can_never_be_sent) {  // too long a result, or one that refers to what is gone
     Encoder body;
     Thrown thrown = actor_.place;
     thrown.type = "rt::Exception";
     thrown.text = sent.error().message;
     encode(body, thrown);
-    sent = reply(letter, wire::Outcome::Threw, body.bytes(), mailbox_.actor());
+    sent = reply(mailbox_, letter, wire::Outcome::Threw, body);
   }
   while (may_wait && !sent && sent.error().code == Code::Unavailable) {
     ::poll(nullptr, 0, 10);
-    sent = reply(letter, answer.outcome, answer.body.bytes(), mailbox_.actor());
+    sent = reply(mailbox_, letter, answer.outcome, answer.body);
   }
 }
 

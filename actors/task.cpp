@@ -3,6 +3,7 @@
 #include <tbb/spin_mutex.h>
 #include <mutex>
 
+#include "rt/actors/blocking.h"
 #include "rt/runtime/net/ring_poller.h"
 
 namespace rt::detail {
@@ -24,7 +25,7 @@ class TaskThread final : public Executor {
       if (Job* const job = next())
         job->run(*job);
       else
-        poller_.wait(arrived_, TimePoint::max());
+        wait_and_tell(poller_, arrived_, TimePoint::max());
     }
   }
 

@@ -2,7 +2,7 @@
 //
 //   rtd head --run FOLDER [--driver-fd 3]
 //   rtd node --run FOLDER --mark RT_RUN=ID [--driver-fd 3] [--cpus N] [--simulate-gpus N] [--memory BYTES]
-//            [--resource NAME=AMOUNT]...
+//            [--object-store BYTES] [--resource NAME=AMOUNT]...
 
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
@@ -22,9 +22,10 @@ namespace {
 struct Arguments {
   std::string run, mark;
   int driver_fd = -1;
-  int cpus = 0;              // 0: what this machine has
-  int simulated_gpus = 0;    // 0: what this machine has
-  std::uint64_t memory = 0;  // 0: what this machine has
+  int cpus = 0;                    // 0: what this machine has
+  int simulated_gpus = 0;          // 0: what this machine has
+  std::uint64_t memory = 0;        // 0: what this machine has
+  std::uint64_t object_store = 0;  // 0: a share of the memory
   std::vector<std::string> resources;
 };
 
@@ -56,8 +57,10 @@ rt::Result<std::map<std::string, std::uint64_t>> resources(const std::vector<std
 }
 
 int run_node(const Arguments& arguments) {
-  const auto offer =
-      rt::node_offer({.cpus = arguments.cpus, .simulated_gpus = arguments.simulated_gpus, .memory = arguments.memory});
+  const auto offer = rt::node_offer({.cpus = arguments.cpus,
+                                     .simulated_gpus = arguments.simulated_gpus,
+                                     .memory = arguments.memory,
+                                     .object_store = arguments.object_store});
   if (!offer) return fail(offer.error());
   const auto amounts = resources(arguments.resources);
   if (!amounts) return fail(amounts.error());
@@ -68,6 +71,7 @@ int run_node(const Arguments& arguments) {
                        .gpus = offer->gpus,
                        .memory = offer->memory,
                        .resources = *amounts,
+                       .object_store = offer->object_store,
                        .oom_kills = [counter = rt::OomKills()] { return counter.count(); },
                        .driver_fd = arguments.driver_fd});
   if (const auto started = agent.start(); !started) return fail(started.error());
@@ -94,6 +98,7 @@ int main(int argc, char** argv) {
   node->add_option("--cpus", arguments.cpus, "CPU slots, the user's own word");
   node->add_option("--simulate-gpus", arguments.simulated_gpus, "GPU slots that aren't there, the user's own word");
   node->add_option("--memory", arguments.memory, "Bytes of memory that actors may reserve, the user's own word");
+  node->add_option("--object-store", arguments.object_store, "Bytes of objects at most; 0: 30 % of the memory");
   node->add_option("--resource", arguments.resources, "NAME=AMOUNT of what rt knows nothing of, for actors to reserve");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -1,8 +1,9 @@
 // What is only so where all actors are in one process and on one thread: RT_LOCAL=inline.
 #include <thread>
+#include <utility>
 
 #include "rt/actors/testing.h"
-#include "rt/tests/support/conformance.h"
+#include "rt/tests/support/conformance_data.h"
 
 namespace rt::testing {
 namespace {
@@ -81,6 +82,18 @@ TEST_F(Inline, AnotherThreadIsRefused) {
   EXPECT_THAT(said, HasSubstr("only the thread that connected may use rt"));
 }
 
+TEST_F(Inline, ATaskThatCanGetNoSlotFailsAtOnce) {
+  const auto holder = person({.cpus = 4});
+  holder.call<&Person::value>().get();
+  const auto waits = cluster->run<&add>(1, 2);
+  const Result<int> ended = waits.result();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, Code::Deadlock);
+  EXPECT_THAT(ended.error().message, HasSubstr("TaskBroker::want"));
+  holder.kill();
+  EXPECT_EQ(cluster->run<&add>(1, 2).get(), 3);
+}
+
 // Descriptors, memory maps, objects: as before, whatever state the actors were in.
 TEST(InlineCluster, NothingOfOneIsLeftForTheNext) {
   const auto entries = [](const char* folder) { return std::distance(fs::directory_iterator(folder), {}); };
@@ -89,12 +102,16 @@ TEST(InlineCluster, NothingOfOneIsLeftForTheNext) {
     const auto idle = cluster.spawn<Person>({.name = "idle"}, 1);
     const auto blocked = cluster.spawn<Person>({.name = "blocked"}, 2);
     const auto gentle = cluster.spawn<Person>({.cpus = 1}, 3);
-    cluster.spawn<Person>({.name = "pending", .cpus = 2}, 4);
     EXPECT_EQ(idle.call<&Person::value>().get(), 1);
     gentle.call<&Person::meet>(blocked).get();
     const auto waits = blocked.call<&Person::wait_for_key>("never");
     const auto suspended = gentle.call<&Person::add_gently>(1);
-    EXPECT_EQ(cluster.list_actors()->size(), 4u);
+    const auto ref = cluster.put(numbers(100'000));
+    EXPECT_EQ(cluster.run<&sum>(ref).get(), 4'999'950'000.0);
+    const auto task = cluster.run<&conformance::wait_for_key>("begun", "never");
+    (void)idle.call<&Person::wait_for_key>("begun").get();
+    cluster.spawn<Person>({.name = "pending", .cpus = 2}, 4);
+    EXPECT_EQ(cluster.list_actors("play")->size(), 4u);
     EXPECT_FALSE(suspended.result(1ms));
     EXPECT_GT(Person::alive, 0);
   };
@@ -104,6 +121,19 @@ TEST(InlineCluster, NothingOfOneIsLeftForTheNext) {
   EXPECT_EQ(Person::alive, 0);
   EXPECT_EQ(entries("/proc/self/fd"), descriptors);
   EXPECT_EQ(entries("/proc/self/task"), 1);
+}
+
+TEST(InlineCluster, TasksBeginInTheSameOrderInEachRunAlsoWhereTheyWaitForOthers) {
+  const auto order = [] {
+    InlineCluster cluster({.cpus = 3});
+    std::vector<Future<int>> answers;
+    for (int i = 0; i < 30; ++i) answers.push_back(cluster.run<&note_and_ask>(i));
+    for (int i = 0; i < 30; ++i) EXPECT_EQ(answers[static_cast<std::size_t>(i)].get(), i + 1);
+    return std::exchange(begun(), {});
+  };
+  const std::vector<int> first = order();
+  EXPECT_EQ(first.size(), 30u);
+  for (int run = 0; run < 10; ++run) EXPECT_EQ(order(), first);
 }
 
 TEST(InlineCluster, TwoAtOnceDoNotSeeEachOther) {

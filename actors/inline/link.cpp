@@ -15,32 +15,37 @@ void InlineLink::start(Handlers handlers) {
   keeps_itself_ = shared_from_this();
 }
 
-// An actor that is being ended says nothing any more.
 Status InlineLink::send(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail) {
+  return send_with(type, route, head, tail, {});
+}
+
+// An actor that is being ended says nothing any more.
+Status InlineLink::send_with(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail,
+                             const Attachments& objects) {
   const auto other = other_.lock();
   if (is_closed_ || !other || other->is_closed_ || self_.is_ending)
     return Error{Code::NotSent, "the connection is closed"};
-  std::string body(head);
-  body += tail;
-  scheduler_.post(peer_, [other, type, route, body = std::move(body)] { other->arrive(type, route, body); });
+  Message message{type, route, std::string(head), objects};
+  message.body += tail;
+  scheduler_.post(peer_, [other, message = std::move(message)]() mutable { other->arrive(std::move(message)); });
   return Unit{};
 }
 
-void InlineLink::arrive(FrameType type, std::uint64_t route, std::string_view body) {
+void InlineLink::arrive(Message message) {
   if (is_closed_ || !handlers_.on_frame) return;
-  if (is_held_) return late_.push_back({type, route, std::string(body)});
+  if (is_held_) return late_.push_back(std::move(message));
   const auto kept = shared_from_this();
   const auto on_frame = handlers_.on_frame;  // it may close this
-  on_frame({type, route, body});
+  on_frame({message.type, message.route, message.body, message.objects.empty() ? nullptr : &message.objects});
 }
 
 void InlineLink::resume() {
   if (!std::exchange(is_held_, false)) return;
   scheduler_.post(self_, [self = shared_from_this()] {
     while (!self->late_.empty() && !self->is_held_) {
-      const Late next = std::move(self->late_.front());
+      Message next = std::move(self->late_.front());
       self->late_.pop_front();
-      self->arrive(next.type, next.route, next.body);
+      self->arrive(std::move(next));
     }
   });
 }

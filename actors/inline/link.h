@@ -10,6 +10,7 @@
 
 #include "rt/actors/inline/scheduler.h"
 #include "rt/runtime/net/transport.h"
+#include "rt/runtime/wire/large.h"
 
 namespace rt::detail {
 
@@ -21,12 +22,20 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
   InlineLink(Scheduler& scheduler, Party& self, Party& peer) : scheduler_(scheduler), self_(self), peer_(peer) {}
   void start(Handlers handlers) override;
   Status send(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail) override;
+  Status send_with(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail,
+                   const Attachments& objects) override;
   void hold() override { is_held_ = true; }
   void resume() override;
   void close() override;
 
  private:
-  void arrive(FrameType type, std::uint64_t route, std::string_view body);
+  struct Message {
+    FrameType type;
+    std::uint64_t route;
+    std::string body;
+    Attachments objects;
+  };
+  void arrive(Message message);
   void on_peer_closed();
 
   Scheduler& scheduler_;
@@ -37,12 +46,7 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
   std::shared_ptr<InlineLink> keeps_itself_;
   bool is_closed_ = false;
   bool is_held_ = false;
-  struct Late {
-    FrameType type;
-    std::uint64_t route;
-    std::string body;
-  };
-  std::deque<Late> late_;  // what arrived while it was held
+  std::deque<Message> late_;  // what arrived while it was held
 };
 
 }  // namespace rt::detail

@@ -7,6 +7,8 @@
 #include <csignal>
 
 #include "rt/actors/cluster.h"
+#include "rt/actors/inline/store.h"
+#include "rt/actors/process_store.h"
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/device/offer.h"
 #include "rt/runtime/node/death_cause.h"
@@ -24,7 +26,7 @@ Result<std::unique_ptr<InlineNode>> InlineNode::start(const ConnectOptions& opti
 }
 
 Status InlineNode::register_here(const ConnectOptions& options) {
-  RT_TRY(offer, node_offer({options.cpus, options.simulate_gpus, options.memory}));
+  RT_TRY(offer, node_offer({options.cpus, options.simulate_gpus, options.memory, options.object_store}));
   capnp::MallocMessageBuilder builder;
   auto control = builder.initRoot<Control>();
   control.setRequest(1);
@@ -47,6 +49,7 @@ Status InlineNode::register_here(const ConnectOptions& options) {
   return wire::with_message<Control>(answers.front().bytes, [&](Control::Reader answer) {
     node_ = answer.getReply().getNode().getNode();
     next_client_ = answer.getReply().getNode().getFirstClient();
+    ProcessStore::of(scheduler_.io()).share(std::make_shared<InlineStore>(offer.object_store, node_));
   });
 }
 

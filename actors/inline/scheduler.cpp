@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "rt/actors/blocking.h"
 #include "rt/actors/executor.h"
 #include "rt/actors/inline/wait_graph.h"
 #include "rt/actors/running_call.h"
@@ -47,7 +48,8 @@ Scheduler::InTheNameOf::InTheNameOf(Scheduler& scheduler, Party& party)
     : scheduler_(scheduler),
       before_(std::exchange(scheduler.current_, &party)),
       executor_(std::exchange(Executor::current(), party.executor)),
-      call_(std::exchange(RunningCall::current(), party.call)) {
+      call_(std::exchange(RunningCall::current(), party.call)),
+      blocking_(Blocking::of_process().exchange(party.blocking)) {
   set_worker_context(party.context);
 }
 
@@ -55,6 +57,7 @@ Scheduler::InTheNameOf::~InTheNameOf() {
   scheduler_.current_ = before_;
   Executor::current() = executor_;
   RunningCall::current() = call_;
+  Blocking::of_process() = blocking_;
   set_worker_context(before_->context);
 }
 
@@ -141,6 +144,7 @@ void Scheduler::take_turn(Party& party) {
     running_ = before;
     party.executor = Executor::current();
     party.call = RunningCall::current();
+    party.blocking = Blocking::of_process();
   }
   if (!party.fiber->has_ended()) return;
   const auto on_ended = std::move(party.on_ended);

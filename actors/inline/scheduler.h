@@ -27,6 +27,7 @@ class RunningCall;
 
 namespace rt::detail {
 
+class Blocking;
 class Executor;
 
 // The driver, or an actor.
@@ -49,6 +50,7 @@ struct Party {
   std::optional<Error> gives_up;  // why its wait fails
   Executor* executor = nullptr;   // while it doesn't run
   RunningCall* call = nullptr;
+  Blocking* blocking = nullptr;
 
   bool is_idle() const { return executor == home && !call; }  // waits for its next call
 };
@@ -79,6 +81,7 @@ class Scheduler final : public Turns {
     Party* const before_;
     Executor* const executor_;
     RunningCall* const call_;
+    Blocking* const blocking_;
   };
 
   bool wait(Waiter& waiter, TimePoint until) override;

@@ -28,8 +28,7 @@ std::vector<std::string> gpus(int simulated) {
   return uuids;
 }
 
-Result<std::uint64_t> memory(std::uint64_t wanted) {
-  if (wanted > 0) return wanted;
+Result<std::uint64_t> memory() {
   RT_TRY(share, usable_memory());
   for (const std::string& notice : share.notices) log::warning("{}", notice);
   return share.bytes;
@@ -39,8 +38,12 @@ Result<std::uint64_t> memory(std::uint64_t wanted) {
 
 Result<Offer> node_offer(const Wanted& wanted) {
   RT_TRY(cores, slots(wanted.cpus));
-  RT_TRY(bytes, memory(wanted.memory));
-  return Offer{std::move(cores), gpus(wanted.simulated_gpus), bytes};
+  Offer offer{std::move(cores), gpus(wanted.simulated_gpus), wanted.memory, wanted.object_store};
+  if (offer.memory > 0 && offer.object_store > 0) return offer;
+  RT_TRY(bytes, memory());
+  if (offer.memory == 0) offer.memory = bytes;
+  if (offer.object_store == 0) offer.object_store = bytes / 10 * 3;
+  return offer;
 }
 
 }  // namespace rt

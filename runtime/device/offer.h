@@ -10,15 +10,16 @@
 namespace rt {
 
 struct Wanted {
-  int cpus = 0;              // 0: what this machine has
-  int simulated_gpus = 0;    // 0: what this machine has
-  std::uint64_t memory = 0;  // bytes; 0: what this machine has
+  int cpus = 0;                    // 0: what this machine has
+  int simulated_gpus = 0;          // 0: what this machine has
+  std::uint64_t memory = 0;        // bytes; 0: what this machine has
+  std::uint64_t object_store = 0;  // bytes of objects at most; 0: 30 % of what this machine lets us use
 };
 
 struct Offer {
   std::vector<int> cores;  // one a CPU slot; -1: one that the user made up
   std::vector<std::string> gpus;
-  std::uint64_t memory = 0;
+  std::uint64_t memory = 0, object_store = 0;
 };
 
 Result<Offer> node_offer(const Wanted& wanted);

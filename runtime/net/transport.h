@@ -10,6 +10,8 @@
 // to 8 bytes. After `close` on the executor no handler runs; after `close` on another thread one may still be under
 // way.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +20,8 @@
 #include "rt/runtime/base/result.h"
 
 namespace rt {
+
+class Attachments;
 
 enum class FrameType : std::uint32_t { Control = 1, Call = 2, Reply = 3, Cancel = 4 };
 constexpr bool is_frame_type(std::uint32_t type) {
@@ -29,6 +33,7 @@ struct Frame {
   FrameType type;
   std::uint64_t route;  // on an agent's way to the head: the client that a Control is from or for; else 0
   std::string_view body;
+  const Attachments* objects = nullptr;  // where it came by send_with
 };
 
 struct TransportLimits {
@@ -50,6 +55,12 @@ class Transport {
   // The body is `head` followed by `tail`. NotSent when the connection is closed, Unavailable when its queue is full.
   virtual Status send(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail = {}) = 0;
 
+  // As send, with objects that the receiver is given as they are: within one process only. Elsewhere they are passed
+  // through the node's store (actors/process_store.h).
+  virtual Status send_with(FrameType, std::uint64_t, std::string_view, std::string_view, const Attachments&) {
+    return Error{Code::Refused, "this connection is to another process: it carries bytes alone"};
+  }
+
   // After a send of what must not wait: the peer looks at it soon, also where none of its threads is about to.
   virtual void alert() {}
   // The peer is known to be dead: what it has sent is still heard, then on_close.
@@ -59,6 +70,8 @@ class Transport {
   // its way here, and pushes back.
   virtual void hold() = 0;
   virtual void resume() = 0;
+
+  virtual pid_t peer_pid() const { return 0; }  // of a process on this machine, where it is known
 
   virtual void close() = 0;  // frames not yet written are dropped; on_close isn't called
 };
