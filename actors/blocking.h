@@ -2,7 +2,8 @@
 // Blocking: who is told when a thread of this process waits for long. A task's process has one: its slot is lent to
 // others meanwhile.
 //
-// Owner: the process; set once, before there is anything to wait for. Threads: any.
+// Owner: the process; set once, before there is anything to wait for. Where actors take turns on one thread (inline/)
+// it is the one of whose turn it is. Threads: any.
 
 #include <atomic>
 #include <chrono>

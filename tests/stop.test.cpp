@@ -29,7 +29,10 @@ class Stop : public ::testing::Test {
                                   "1"};
     if (!script.empty()) argv.insert(argv.begin(), {"/bin/sh", "-c", script, "sh"});
     Command command = sandbox.start(argv, {"WALK_GATE=0002/1/2", "WALK_GATE_FILE=" + gate.string()}, terminal);
-    EXPECT_TRUE(eventually([&] { return fs::exists(gate.string() + ".here"); })) << "trial 2 never came to its step 2";
+    EXPECT_TRUE(eventually([&] {
+      const auto here = rt::read_file(gate.string() + ".here");
+      return here && !here->empty();
+    })) << "trial 2 never came to its step 2";
     return command;
   }
   Command start_to_the_gate() { return start_to_the_gate(directory); }
