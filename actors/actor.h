@@ -21,8 +21,8 @@ class Actor {
   // counter.call<&Counter::add>(5): runs in the actor, in the order in which this process called it.
   template <auto M, class... Args>
   auto call(Args&&... args) const {
-    return Future<typename detail::Method<M>::Traits::Result>(
-        client().call(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes(), {deadline_}));
+    return Future<typename detail::Method<M, T>::Traits::Result>(
+        client().call(id_, detail::Method<M, T>::name, encoded<M>(std::forward<Args>(args)...).bytes(), {deadline_}));
   }
 
   // The same actor, by a handle whose calls end after so long with Code::Deadline: one that hasn't begun by then
@@ -36,7 +36,7 @@ class Actor {
   // One way: nothing comes back, not even that it ran. Code::NotSent where the actor is known to be dead.
   template <auto M, class... Args>
   Status send(Args&&... args) const {
-    return client().send(id_, detail::Method<M>::name, encoded<M>(std::forward<Args>(args)...).bytes());
+    return client().send(id_, detail::Method<M, T>::name, encoded<M>(std::forward<Args>(args)...).bytes());
   }
 
   ActorId id() const { return id_; }
@@ -62,13 +62,11 @@ class Actor {
  private:
   template <auto M, class... Args>
   static Encoder encoded(Args&&... args) {
-    using Traits = typename detail::Method<M>::Traits;
-    static_assert(std::is_base_of_v<typename Traits::Class, T>, "the method is of another class than the actor");
+    using Traits = typename detail::Method<M, T>::Traits;
     static_assert(sizeof...(Args) == std::tuple_size_v<typename Traits::Arguments>,
                   "the method takes another number of arguments");
     static_assert(std::is_constructible_v<typename Traits::Arguments, Args&&...>,
                   "an argument doesn't convert to what the method takes");
-    (void)detail::Method<M>::registered;
     const typename Traits::Arguments arguments(std::forward<Args>(args)...);
     Encoder to;
     encode(to, arguments);

@@ -48,7 +48,7 @@ class ClientOfAgent final : public Client {
 
   ActorId spawn(const SpawnRequest& request) override {
     const ActorId actor = next_id();
-    peers_.expect(actor);
+    peers_.expect(actor, request.calls);
     link_.send([&](Control::Builder control) { fill_spawn(control.initSpawn(), actor, request); },
                [this, actor](Result<wire::Reply::Reader> reply) {
                  if (!reply && reply.error().code != Code::Unavailable)  // of a lost agent on_lost tells
@@ -222,7 +222,10 @@ class ClientOfAgent final : public Client {
   void on_notice(Control::Reader notice) {
     if (notice.isActorStarted()) {
       const auto started = notice.getActorStarted();
-      peers_.on_started(started.getActor(), started.getIncarnation(), wire::text(started.getAddress()));
+      const auto calls = started.getCalls();
+      const auto deadline = std::min<std::uint64_t>(calls.getDeadlineMs(), INT64_MAX / 2'000'000);
+      peers_.on_started(started.getActor(), started.getIncarnation(), wire::text(started.getAddress()),
+                        {std::chrono::milliseconds(deadline), calls.getMostPending()});
     } else if (notice.isActorDied()) {
       on_death_notice(read_death(notice.getActorDied()));
     } else if (notice.isStop()) {

@@ -84,6 +84,12 @@ struct SupervisorOptions;
 
 namespace detail {
 
+// What every caller of an actor keeps to.
+struct CallLimits {
+  std::chrono::milliseconds deadline{0};  // of a call that has no other; 0: none
+  std::uint32_t most_pending = 0;         // calls of one caller that aren't answered yet; 0: no bound
+};
+
 struct SpawnRequest {
   std::string class_name, arguments, program, program_hash, name, directory, log;
   std::uint64_t lease = 0;
@@ -92,7 +98,9 @@ struct SpawnRequest {
   std::string name_space;
   bool detached = false;
   std::uint64_t supervisor = 0, memory = 0, memory_limit = 0;
-  std::uint32_t threads = 0;
+  std::uint32_t threads = 0, concurrency = 1;
+  std::vector<std::pair<std::string, std::uint32_t>> groups;
+  CallLimits calls;
   std::vector<int> cpuset;
   std::vector<std::pair<std::string, std::uint64_t>> resources;
   struct {

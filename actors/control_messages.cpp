@@ -49,6 +49,15 @@ void fill_spawn(wire::Spawn::Builder to, ActorId actor, const SpawnRequest& requ
     resources[i].setName(request.resources[i].first);
     resources[i].setAmount(request.resources[i].second);
   }
+  to.setConcurrency(request.concurrency);
+  auto groups = to.initGroups(static_cast<unsigned>(request.groups.size()));
+  for (unsigned i = 0; i < request.groups.size(); ++i) {
+    groups[i].setName(request.groups[i].first);
+    groups[i].setThreads(request.groups[i].second);
+  }
+  auto calls = to.initCalls();
+  calls.setDeadlineMs(milliseconds(request.calls.deadline));
+  calls.setMostPending(request.calls.most_pending);
   auto restarts = to.initRestarts();
   restarts.setMost(request.restarts.most);
   restarts.setWindowMs(milliseconds(request.restarts.window));

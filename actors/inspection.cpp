@@ -46,8 +46,10 @@ Stacks stacks() {
 }  // namespace
 
 bool register_inspection() {
-  return register_process_method(kInspect, [](void*, Decoder&, Encoder& to) { encode(to, inside()); }) &&
-         register_process_method(kStacks, [](void*, Decoder&, Encoder& to) { encode(to, stacks()); });
+  return register_method(
+             kInspect, {.invoke = [](void*, Decoder&, Encoder& to) { encode(to, inside()); }, .needs_object = false}) &&
+         register_method(kStacks,
+                         {.invoke = [](void*, Decoder&, Encoder& to) { encode(to, stacks()); }, .needs_object = false});
 }
 
 std::string method_in_words(std::string_view name) {

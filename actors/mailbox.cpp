@@ -61,25 +61,43 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
     poller_.complete(arrived_);
     return poller_.stop_polling();
   }
-  if (keep(letter)) return;
-  const std::string why = "the actor's queue is full: " + std::to_string(limits_.max_letters) + " calls or " +
-                          std::to_string(limits_.max_bytes) + " bytes are waiting";
-  header.outcome = wire::Outcome::Full;
-  if (header.sequence != 0)
-    (void)caller->send(FrameType::Reply, actor(), {reinterpret_cast<const char*>(&header), sizeof header}, why);
+  keep(std::move(letter));
 }
 
-bool Mailbox::keep(Letter& letter) {
+void Mailbox::keep(Letter letter) {
   {
     const std::lock_guard lock(mutex_);
-    const bool fits = letters_.size() < limits_.max_letters && bytes_ + letter.arguments.size() <= limits_.max_bytes;
-    if (!fits && !letters_.empty()) return false;
-    bytes_ += letter.arguments.size();
+    count(letter);
     letters_.push_back(std::move(letter));
     waiting_.fetch_add(1, std::memory_order_seq_cst);
   }
   tell_arrived();
-  return true;
+}
+
+// Under the lock, as the next.
+void Mailbox::count(const Letter& letter) {
+  ++count_;
+  bytes_ += letter.arguments.size();
+  if (!is_full(limits_.max_letters, limits_.max_bytes)) return;
+  letter.from->hold();
+  held_.push_back(letter.from);
+}
+
+void Mailbox::uncount(const Letter& letter) {
+  --count_;
+  bytes_ -= letter.arguments.size();
+  if (held_.empty() || is_full(limits_.max_letters / 2 + 1, limits_.max_bytes / 2 + 1)) return;
+  for (const auto& caller : std::exchange(held_, {})) caller->resume();
+}
+
+void Mailbox::set_aside(const Letter& letter) {
+  const std::lock_guard lock(mutex_);
+  count(letter);
+}
+
+void Mailbox::picked_up(const Letter& letter) {
+  const std::lock_guard lock(mutex_);
+  uncount(letter);
 }
 
 void Mailbox::post(Job& job) {
@@ -97,7 +115,7 @@ void Mailbox::tell_arrived() {
 
 std::size_t Mailbox::pending() {
   const std::lock_guard lock(mutex_);
-  return letters_.size();
+  return count_;
 }
 
 Executor::Job* Mailbox::next_job() {
@@ -117,7 +135,7 @@ bool Mailbox::take_waiting() {
     if (letters_.empty()) continue;
     current_ = std::move(letters_.front());
     letters_.pop_front();
-    bytes_ -= current_.arguments.size();
+    uncount(current_);
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     return true;
   }
@@ -132,7 +150,7 @@ std::optional<Mailbox::Letter> Mailbox::take_out(const Transport* caller, std::u
   if (it == letters_.end()) return std::nullopt;
   Letter letter = std::move(*it);
   letters_.erase(it);
-  bytes_ -= letter.arguments.size();
+  uncount(letter);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   return letter;
 }
@@ -148,7 +166,7 @@ void Mailbox::cancel(const std::shared_ptr<Transport>& caller, std::uint64_t seq
 }
 
 // Another thread may find it awaited just before it stops to wait: the next wait then ends early, and begins again.
-const Mailbox::Letter& Mailbox::take() {
+Mailbox::Letter& Mailbox::take() {
   while (!take_waiting()) {
     arrived_.reset();
     is_awaited_.store(true, std::memory_order_seq_cst);

@@ -4,9 +4,9 @@
 // Owner: the worker's main. Threads: the main thread takes, and while it waits it is the one that reads the rings: a
 // call that finds it waiting is handed to it at once. Between two calls it runs the coroutines that have become ready:
 // the mailbox is their executor. While a method runs calls stay in their rings, which push back;
-// whoever reads the rings then puts them here. Bounded: over `max_letters`, or `max_bytes` of arguments, a call is
-// answered at once with Outcome::Full, and doesn't run. What `take_urgent` takes runs where it is read instead. Whoever
-// sends what is no call for this incarnation loses its connection.
+// whoever reads the rings then puts them here. Bounded: from `max_letters` on, or `max_bytes` of arguments, it holds
+// who sends more: his ring fills up and he waits, until half of that is left here. What `take_urgent` takes runs where
+// it is read instead. Whoever sends what is no call for this incarnation loses its connection.
 
 #include <tbb/spin_mutex.h>
 #include <atomic>
@@ -36,7 +36,7 @@ class Mailbox final : public Executor {
 
   struct Limits {
     std::size_t max_letters = 100000;
-    std::size_t max_bytes = std::size_t{1} << 30;  // one letter is always taken
+    std::size_t max_bytes = std::size_t{1} << 30;
   };
 
   Mailbox(boost::asio::io_context& io, std::uint64_t actor, std::uint32_t incarnation, Limits limits);
@@ -45,9 +45,12 @@ class Mailbox final : public Executor {
   Status open(const std::string& address);  // listens there
   std::uint64_t actor() const { return actor_.load(std::memory_order_relaxed); }
   void welcome(const std::shared_ptr<Transport>& caller);
-  const Letter& take();  // waits; valid until the next take
+  Letter& take();  // waits; valid until the next take
+  // A letter that was taken, and waits elsewhere for its turn, counts until it is picked up there. Any thread.
+  void set_aside(const Letter& letter);
+  void picked_up(const Letter& letter);
   void post(Job& job) override;
-  std::size_t pending();  // calls that wait here
+  std::size_t pending();  // calls that wait for their turn, here or set aside
 
   // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }
@@ -58,8 +61,13 @@ class Mailbox final : public Executor {
 
  private:
   void on_connected(Fd socket);
-  bool keep(Letter& letter);  // false: there is no room
-  bool take_waiting();        // a letter that has been put here; runs the jobs before it
+  void keep(Letter letter);
+  bool is_full(std::size_t of_letters, std::size_t of_bytes) const {
+    return count_ >= of_letters || bytes_ >= of_bytes;
+  }
+  void count(const Letter& letter);
+  void uncount(const Letter& letter);
+  bool take_waiting();  // a letter that has been put here; runs the jobs before it
   Job* next_job();
   void cancel(const std::shared_ptr<Transport>& caller, std::uint64_t sequence);
   std::optional<Letter> take_out(const Transport* caller, std::uint64_t sequence);
@@ -86,7 +94,8 @@ class Mailbox final : public Executor {
   tbb::spin_mutex mutex_;                // guards all below
   Queue jobs_;
   std::deque<Letter> letters_;
-  std::size_t bytes_ = 0;  // of their arguments
+  std::size_t count_ = 0, bytes_ = 0;             // of these and of those set aside, and of their arguments
+  std::vector<std::shared_ptr<Transport>> held_;  // that may send no more for now
 };
 
 }  // namespace rt::detail

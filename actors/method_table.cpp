@@ -8,7 +8,7 @@ namespace rt::detail {
 namespace {
 
 struct Tables {
-  std::map<std::string, Construct, std::less<>> classes;
+  std::map<std::string, ClassEntry, std::less<>> classes;
   std::unordered_map<std::uint64_t, MethodEntry> methods;
 };
 
@@ -20,25 +20,17 @@ Tables& tables() {
 
 }  // namespace
 
-bool register_class(std::string_view name, Construct construct) {
-  return tables().classes.emplace(name, construct).second;
+bool register_class(std::string_view name, ClassEntry entry) { return tables().classes.emplace(name, entry).second; }
+
+bool register_method(const wire::MethodName& name, MethodEntry entry) {
+  entry.is_urgent = name.is_urgent;
+  entry.name = name.text;
+  return tables().methods.emplace(name.hash, entry).second;
 }
 
-bool register_method(wire::MethodName name, Invoke invoke) {
-  return tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, name.is_urgent, true, name.text}).second;
-}
-
-bool register_process_method(wire::MethodName name, Invoke invoke) {
-  return tables().methods.emplace(name.hash, MethodEntry{invoke, nullptr, name.is_urgent, false, name.text}).second;
-}
-
-bool register_coroutine(wire::MethodName name, Begin begin) {
-  return tables().methods.emplace(name.hash, MethodEntry{nullptr, begin, name.is_urgent, true, name.text}).second;
-}
-
-Construct find_class(std::string_view name) {
+ClassEntry find_class(std::string_view name) {
   const auto it = tables().classes.find(name);
-  return it == tables().classes.end() ? nullptr : it->second;
+  return it == tables().classes.end() ? ClassEntry{} : it->second;
 }
 
 MethodEntry find_method(std::uint64_t hash) {

@@ -3,10 +3,12 @@
 // instantiates (the worker runs the same program, so it has what the driver names); constant afterwards.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 
 #include "rt/actors/task.h"
 #include "rt/runtime/wire/call.h"
@@ -27,22 +29,32 @@ class RunningTask {
 };
 using Begin = std::unique_ptr<RunningTask> (*)(void* object, Decoder& arguments);
 
-bool register_class(std::string_view name, Construct construct);
-bool register_method(wire::MethodName name, Invoke invoke);
-bool register_process_method(wire::MethodName name,
-                             Invoke invoke);  // of the process: it may run before its actor is there
-bool register_coroutine(wire::MethodName name, Begin begin);
-
-Construct find_class(std::string_view name);  // null where this program has none
-
+struct ClassEntry {
+  Construct construct = nullptr;  // null where this program has no such class
+  std::uint64_t of = 0;           // class_hash of its objects; 0: rt's own
+};
 struct MethodEntry {
   Invoke invoke = nullptr;  // one of the two; both null where this program has no such method
   Begin begin = nullptr;
-  bool urgent = false;
-  bool needs_object = true;
-  std::string_view name = {};
+  bool is_urgent = false;
+  bool is_first = false;        // runs on the actor's first thread, whatever threads it has
+  std::uint64_t of = 0;         // class_hash of the objects that it takes; 0: rt's own, which takes any
+  std::string_view group = {};  // of threads; empty: the actor's own
+  bool needs_object = true;     // an urgent one that doesn't is of the process: it runs before the actor is there too
+  std::string_view name = {};   // for people
 };
+
+bool register_class(std::string_view name, ClassEntry entry);
+bool register_method(const wire::MethodName& name, MethodEntry entry);
+
+ClassEntry find_class(std::string_view name);
 MethodEntry find_method(std::uint64_t hash);
+
+// Of two classes, and of two methods, also where they are overloads or of one template: unlike as their symbols are.
+template <class T>
+std::uint64_t class_hash() {
+  return wire::method_hash(typeid(std::type_identity<T>).name());
+}
 
 // The compiler's own spelling of a type or member pointer.
 template <class T>
@@ -71,44 +83,50 @@ inline constexpr bool takes_a_value = !std::is_pointer_v<std::remove_cvref_t<P>>
                                       (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>);
 
 template <class M>
-struct MemberTraits {
-  static_assert(!std::is_same_v<M, M>, "call<...> wants a member function, as in call<&Counter::add>(5)");
+struct MethodTraits {
+  static_assert(
+      !std::is_same_v<M, M>,
+      "call<...> wants a member function, as in call<&Counter::add>(5), or a function whose first argument is "
+      "the actor's object: int add(Counter& counter, int by)");
 };
-#define RT_MEMBER_TRAITS(qualifier)                                                                                  \
+#define RT_METHOD_TRAITS(signature)                                                                                  \
   template <class R, class C, class... P>                                                                            \
-  struct MemberTraits<R (C::*)(P...) qualifier> {                                                                    \
+  struct MethodTraits<signature> {                                                                                   \
     using Returned = R;                                                                                              \
     using Result = typename ResultOf<R>::type;                                                                       \
-    using Class = C;                                                                                                 \
+    using Class = std::remove_cv_t<C>;                                                                               \
     using Arguments = std::tuple<std::decay_t<P>...>;                                                                \
     static constexpr bool returns_void = std::is_void_v<R>;                                                          \
     static_assert((takes_a_value<P> && ...),                                                                         \
                   "an actor's method takes copies of its arguments: a value or a const reference, not a pointer or " \
                   "reference to its caller's object");                                                               \
   };
-RT_MEMBER_TRAITS()
-RT_MEMBER_TRAITS(const)
-RT_MEMBER_TRAITS(noexcept)
-RT_MEMBER_TRAITS(const noexcept)
-#undef RT_MEMBER_TRAITS
+RT_METHOD_TRAITS(R (C::*)(P...))
+RT_METHOD_TRAITS(R (C::*)(P...) const)
+RT_METHOD_TRAITS(R (C::*)(P...) noexcept)
+RT_METHOD_TRAITS(R (C::*)(P...) const noexcept)
+RT_METHOD_TRAITS(R (*)(C&, P...))
+RT_METHOD_TRAITS(R (*)(C&, P...) noexcept)
+#undef RT_METHOD_TRAITS
 
-// Arguments as a method takes them, and its object's call with them.
-template <auto M>
-auto apply_method(void* object, typename MemberTraits<decltype(M)>::Arguments& arguments) {
-  using Class = typename MemberTraits<decltype(M)>::Class;
+// Arguments as a method takes them, and the call with them of an object of class T.
+template <auto M, class T>
+auto apply_method(void* object, typename MethodTraits<decltype(M)>::Arguments& arguments) ->
+    typename MethodTraits<decltype(M)>::Returned {
   return std::apply(
-      [&](auto&... values) ->
-      typename MemberTraits<decltype(M)>::Returned { return (static_cast<Class*>(object)->*M)(std::move(values)...); },
+      [&](auto&... values) -> typename MethodTraits<decltype(M)>::Returned {
+        return std::invoke(M, *static_cast<T*>(object), std::move(values)...);
+      },
       arguments);
 }
 
-template <auto M>
+template <auto M, class T>
 class RunningTaskOf final : public RunningTask {
-  using Traits = MemberTraits<decltype(M)>;
+  using Traits = MethodTraits<decltype(M)>;
 
  public:
   RunningTaskOf(void* object, Decoder& from)
-      : arguments_(decode_all<typename Traits::Arguments>(from)), task_(apply_method<M>(object, arguments_)) {}
+      : arguments_(decode_all<typename Traits::Arguments>(from)), task_(apply_method<M, T>(object, arguments_)) {}
   void start(void (*on_done)(void*), void* argument) override { task_.start(on_done, argument); }
   void result(Encoder& to) override {
     if constexpr (std::is_same_v<typename Traits::Returned, Task<void>>)
@@ -131,38 +149,51 @@ namespace rt {
 template <auto M>
 inline constexpr bool is_idempotent = false;
 
+// The group of threads that runs a method, where the actor was spawned with one of this name (SpawnOptions::groups).
+//   template <> inline constexpr std::string_view rt::thread_group<&Cache::load> = "io";
+template <auto M>
+inline constexpr std::string_view thread_group = {};
+
+// One of several overloads: call<rt::overload<int(double)>(&Counter::add)>(0.5)
+template <class Signature, class T>
+constexpr auto overload(Signature T::*method) {
+  return method;
+}
+
 }  // namespace rt
 
 namespace rt::detail {
 
-template <auto M>
+// A method of M's class, or of a base of it, as objects of class T are called.
+template <auto M, class T = typename MethodTraits<decltype(M)>::Class>
 struct Method {
-  using Traits = MemberTraits<decltype(M)>;
-  static constexpr wire::MethodName make_name() {
-    wire::MethodName name = method_name<M>();
-    name.is_idempotent = is_idempotent<M>;
-    return name;
-  }
-  static constexpr wire::MethodName name = make_name();
-  static_assert(!is_anonymous(name.text),
+  using Traits = MethodTraits<decltype(M)>;
+  static constexpr std::string_view text = method_name<M>();
+  static_assert(!is_anonymous(text),
                 "an actor's class may not be in an anonymous namespace: two files could have one of the same name");
+  static_assert(std::is_base_of_v<typename Traits::Class, T>, "the method is of another class than the actor");
 
   static void invoke(void* object, Decoder& from, Encoder& to) {
     auto arguments = decode_all<typename Traits::Arguments>(from);
     if constexpr (Traits::returns_void)
-      apply_method<M>(object, arguments);
+      apply_method<M, T>(object, arguments);
     else
-      encode<typename Traits::Result>(to, apply_method<M>(object, arguments));
+      encode<typename Traits::Result>(to, apply_method<M, T>(object, arguments));
   }
-  static bool enter() {
+  static wire::MethodName enter() {
+    wire::MethodName entered{text, wire::method_hash(typeid(Method).name())};
+    entered.is_idempotent = is_idempotent<M>;
+    MethodEntry entry{.of = class_hash<T>(), .group = thread_group<M>};
     if constexpr (is_task<typename Traits::Returned>)
-      return register_coroutine(name, [](void* object, Decoder& from) -> std::unique_ptr<RunningTask> {
-        return std::make_unique<RunningTaskOf<M>>(object, from);
-      });
+      entry.begin = [](void* object, Decoder& from) -> std::unique_ptr<RunningTask> {
+        return std::make_unique<RunningTaskOf<M, T>>(object, from);
+      };
     else
-      return register_method(name, &invoke);
+      entry.invoke = &invoke;
+    register_method(entered, entry);
+    return entered;
   }
-  static inline const bool registered = enter();
+  static inline const wire::MethodName name = enter();
 };
 
 // Arguments travel as values; a string literal as std::string.
@@ -183,7 +214,7 @@ struct Constructor {
     return std::apply([](auto&&... values) { return std::make_shared<T>(std::forward<decltype(values)>(values)...); },
                       std::move(arguments));
   }
-  static inline const bool registered = register_class(name, &construct);
+  static inline const bool registered = register_class(name, {&construct, class_hash<T>()});
 };
 
 }  // namespace rt::detail

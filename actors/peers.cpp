@@ -22,7 +22,8 @@ void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::s
     }
     case wire::Outcome::UnknownMethod:
       return state.fail({Code::NotFound, "the actor's program has no method " + method + "; was it built again?"});
-    case wire::Outcome::Full: return state.fail({Code::Unavailable, std::string(body)});
+    case wire::Outcome::WrongClass:
+      return state.fail({Code::Invalid, "the actor is no object of the class that " + method + " is called on"});
     case wire::Outcome::Cancelled: return state.fail({Code::Cancelled, "the call of " + method + " was cancelled"});
     case wire::Outcome::Expired:
       return state.fail({Code::Deadline, "the deadline of the call of " + method + " had passed before it began"});
@@ -30,6 +31,8 @@ void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::s
   state.fail({Code::Corrupt, "the reply to " + method + " has the unknown outcome " +
                                  std::to_string(static_cast<std::uint32_t>(outcome))});
 }
+
+constexpr std::size_t kMostQueued = std::size_t{64} << 20;  // bytes for one process, before its callers have to wait
 
 std::int64_t on_the_wire(TimePoint deadline) {
   return deadline == TimePoint::max()
@@ -46,13 +49,14 @@ Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(Acto
       watch_(std::move(watch)),
       connect_(connect ? std::move(connect) : [&io](const std::string& address) -> Result<std::shared_ptr<Transport>> {
         RT_TRY(socket, connect_unix_socket(address));
-        return make_ring_transport(io, socket.release(), RingSide::Connecting);
+        return make_ring_transport(io, socket.release(), RingSide::Connecting, {.max_queue = kMostQueued});
       }),
-      timer_(io) {}
+      timer_(io),
+      flush_timer_(io) {}
 
-void Peers::expect(ActorId actor) {
+void Peers::expect(ActorId actor, const CallLimits& limits) {
   const std::lock_guard lock(mutex_);
-  peers_[actor];
+  peers_[actor].limits = limits;
 }
 
 std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string_view arguments,
@@ -68,7 +72,31 @@ Status Peers::send(ActorId actor, wire::MethodName method, std::string_view argu
 }
 
 // An error: it wasn't sent, and never will be.
-Status Peers::submit(ActorId actor, const Message& message) {
+Status Peers::submit(ActorId actor, Message message) {
+  Status sent = submit_now(actor, message);
+  if (sent || sent.error().code != Code::Unavailable) return sent;
+  if (RingPoller::polls_here() || io_.get_executor().running_in_this_thread()) return sent;  // who empties the rings
+  const TimePoint until = std::min(message.deadline, SystemClock().now() + kPatience);
+  while (!sent && sent.error().code == Code::Unavailable && SystemClock().now() < until) {
+    wait_for_room(until);
+    sent = submit_now(actor, message);
+  }
+  return sent;
+}
+
+// Room for a call's bytes is found by looking: this thread reads and writes the rings meanwhile.
+void Peers::wait_for_room(TimePoint until) {
+  Waiter waiter;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(&waiter);
+  }
+  poller_.wait(waiter, std::min(until, SystemClock().now() + std::chrono::milliseconds(1)));
+  const std::lock_guard lock(mutex_);
+  std::erase(waiting_, &waiter);
+}
+
+Status Peers::submit_now(ActorId actor, Message& message) {
   Completions done;
   bool is_new = false;
   {
@@ -77,13 +105,28 @@ Status Peers::submit(ActorId actor, const Message& message) {
     is_new = inserted;
     Peer& peer = it->second;
     if (!peer.dead.empty()) return Error{Code::NotSent, "the actor is dead: " + peer.dead};
+    if (message.state && message.deadline == kNever && peer.limits.deadline.count() > 0)
+      message.deadline = SystemClock().now() + peer.limits.deadline;
+    message.is_counted = message.state && peer.limits.most_pending > 0;
+    if (message.is_counted && peer.pending >= peer.limits.most_pending)
+      return Error{Code::Unavailable, "the actor hasn't answered " + std::to_string(peer.pending) +
+                                          " calls of this process yet, and its max_pending_calls is " +
+                                          std::to_string(peer.limits.most_pending)};
     if (message.deadline < next_deadline_) watch_deadline(message.deadline);
     if (peer.connection && peer.queued.empty()) {
       const Status sent = transmit(actor, peer, message);
+      if (sent && message.is_counted) ++peer.pending;
       if (sent || sent.error().code != Code::NotSent) return sent;
     }
+    const std::size_t bytes = sizeof(wire::CallHeader) + message.arguments.size();
+    if (!peer.queued.empty() && peer.queued_bytes + bytes > kMostQueued)
+      return Error{Code::Unavailable, "the actor hasn't started, and " + std::to_string(peer.queued_bytes) +
+                                          " bytes of calls wait for that"};
     if (message.state) message.state->route = {actor, 0};
-    peer.queued.push_back({message.method, message.state, message.deadline, std::string(message.arguments)});
+    peer.queued_bytes += bytes;
+    if (message.is_counted) ++peer.pending;
+    peer.queued.push_back(
+        {message.method, message.state, message.deadline, std::string(message.arguments), message.is_counted});
     flush(actor, peer, done);
   }
   if (is_new) watch_(actor);
@@ -96,11 +139,34 @@ void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
   while (peer.started && !peer.queued.empty()) {
     Waiting& next = peer.queued.front();
     Status sent = peer.connection ? Status(Unit{}) : connect(peer);
-    if (sent) sent = transmit(actor, peer, {next.method, next.state, next.deadline, next.arguments, next.attempts});
+    if (sent)
+      sent = transmit(actor, peer,
+                      {next.method, next.state, next.deadline, next.arguments, next.is_counted, next.attempts});
+    if (!sent && sent.error().code == Code::Unavailable) return flush_soon();
     if (!sent && sent.error().code == Code::NotSent) return;
+    if (!sent && next.is_counted) uncount(actor);
+    peer.queued_bytes -= sizeof(wire::CallHeader) + next.arguments.size();
     if (!sent && next.state) done.emplace_back(next.state, sent.error());
     peer.queued.pop_front();
   }
+}
+
+// What waits for room in another actor's way: a process may host several.
+void Peers::flush_soon() {
+  if (std::exchange(is_to_flush_, true)) return;
+  boost::asio::post(io_, [this] {
+    flush_timer_.expires_after(std::chrono::milliseconds(1));
+    flush_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      Completions done;
+      {
+        const std::lock_guard lock(mutex_);
+        is_to_flush_ = false;
+        for (auto& [actor, peer] : peers_) flush(actor, peer, done);
+      }
+      complete(done);
+    });
+  });
 }
 
 // NotSent where the connection has closed.
@@ -117,8 +183,8 @@ Status Peers::transmit(ActorId actor, Peer& peer, const Message& message) {
   if (!message.state) return Unit{};
   message.state->route = {actor, header.sequence};
   connection.sent.push_back(
-      {actor, peer.incarnation, message.attempts + 1, message.method, message.state, message.deadline,
-       message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr});
+      {actor, peer.incarnation, message.is_counted, message.attempts + 1, message.method, message.state,
+       message.deadline, message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr});
   return Unit{};
 }
 
@@ -139,7 +205,7 @@ Status Peers::connect(Peer& peer) {
   return Unit{};
 }
 
-void Peers::on_started(ActorId actor, std::uint32_t incarnation, const std::string& address) {
+void Peers::on_started(ActorId actor, std::uint32_t incarnation, const std::string& address, const CallLimits& limits) {
   Completions done;
   {
     const std::lock_guard lock(mutex_);
@@ -149,6 +215,7 @@ void Peers::on_started(ActorId actor, std::uint32_t incarnation, const std::stri
     peer.incarnation = incarnation;
     peer.address = address;
     peer.connection = nullptr;
+    peer.limits = limits;
     flush(actor, peer, done);
   }
   complete(done);
@@ -166,7 +233,7 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
     if (header.sequence - connection.first_sent >= connection.sent.size()) return;
     Sent& call = connection.sent[header.sequence - connection.first_sent];
     if (!call.state) return;
-    state = std::move(call.state);
+    state = answered(call);
     method = call.method.text;
     drop_answered(connection);
   }
@@ -174,6 +241,19 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
     state->complete(body);
   else
     fail(*state, header.outcome, body, method);
+}
+
+// Under the lock.
+Peers::StatePtr Peers::answered(Sent& call) {
+  if (call.is_counted) uncount(call.actor);
+  return std::move(call.state);
+}
+
+void Peers::uncount(ActorId actor) {
+  const auto it = peers_.find(actor);
+  if (it == peers_.end() || it->second.pending == 0) return;
+  --it->second.pending;
+  for (Waiter* const waiter : waiting_) poller_.complete(*waiter);
 }
 
 void Peers::drop_answered(Connection& connection) {
@@ -193,7 +273,7 @@ void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error
         if (peer.connection == connection) peer.connection = nullptr;
       for (Sent& call : std::exchange(connection->sent, {}))
         if (call.state)
-          done.emplace_back(std::move(call.state),
+          done.emplace_back(answered(call),
                             Error{Code::MaybeRan, "the connection was closed under the call of " +
                                                       std::string(call.method.text) + ": " + error.message});
     }
@@ -215,14 +295,14 @@ void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions
   std::deque<Waiting> again;
   for (Sent& call : connection.sent) {
     if (!call.state || call.actor != verdict.actor || call.incarnation > verdict.incarnation) continue;
-    StatePtr state = std::move(call.state);
     if (verdict.will_restart && call.arguments && call.attempts < kMostAttempts) {
-      state->route = {call.actor, 0};
-      again.push_back({call.method, std::move(state), call.deadline, std::move(*call.arguments), call.attempts});
+      call.state->route = {call.actor, 0};
+      again.push_back({call.method, std::move(call.state), call.deadline, std::move(*call.arguments), call.is_counted,
+                       call.attempts});
       continue;
     }
-    done.emplace_back(std::move(state), Error{Code::MaybeRan, "the actor died under the call of " +
-                                                                  std::string(call.method.text) + ": " + verdict.why});
+    done.emplace_back(answered(call), Error{Code::MaybeRan, "the actor died under the call of " +
+                                                                std::string(call.method.text) + ": " + verdict.why});
   }
   drop_answered(connection);
   if (again.empty()) return;
@@ -234,6 +314,7 @@ void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions
                                                   ", and " + "again before it was repeated: " + peer.dead});
     return;
   }
+  for (const Waiting& call : again) peer.queued_bytes += sizeof(wire::CallHeader) + call.arguments.size();
   peer.queued.insert(peer.queued.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
   flush(verdict.actor, peer, done);
 }
@@ -256,6 +337,8 @@ void Peers::cancel(CallState& state) {
                                       [&](const Waiting& call) { return call.state.get() == &state; });
     if (waiting != peer.queued.end()) {
       not_sent = std::move(waiting->state);
+      peer.queued_bytes -= sizeof(wire::CallHeader) + waiting->arguments.size();
+      if (waiting->is_counted) uncount(state.route.actor);
       peer.queued.erase(waiting);
     } else if (peer.connection && peer.connection->transport && is_under_way(*peer.connection, state)) {
       const wire::CallHeader header{.sequence = state.route.sequence, .incarnation = peer.incarnation};

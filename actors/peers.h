@@ -7,6 +7,8 @@
 // still answered counts: its connection is read to the end first.
 // An idempotent call that died with its actor is sent again where that comes back.
 // Invariant: what is queued for an actor leaves in order, and before any later call.
+// Whoever calls faster than an actor answers is held back: over its `most_pending` calls, or where its ring and the
+// queue before that are full, a call waits here, with its thread, for `kPatience` at most.
 // Bounded: the causes of the last `kMostDead` deaths are kept; a call to an older one asks the head, which says it is
 // gone.
 
@@ -22,6 +24,7 @@
 
 #include "rt/actors/client.h"
 #include "rt/runtime/base/clock.h"
+#include "rt/runtime/net/ring_poller.h"
 #include "rt/runtime/net/transport.h"
 #include "rt/runtime/wire/call.h"
 
@@ -33,12 +36,12 @@ class Peers final : public CallState::Canceller {
   // `watch` asks for news of an actor that was spawned elsewhere. `connect`: another way than a ring, where not null.
   Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch, Connect connect = nullptr);
 
-  void expect(ActorId actor);  // spawned here: news will come
+  void expect(ActorId actor, const CallLimits& limits = {});  // spawned here: news will come
   std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                   CallTerms terms = {});
   // One way: no answer comes. NotSent where the actor is known to be dead.
   Status send(ActorId actor, wire::MethodName method, std::string_view arguments);
-  void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address);
+  void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address, const CallLimits& limits = {});
   void on_died(const ActorDeath& death);
   void fail_all(const Error& error);      // the agent is gone: no news will come
   std::vector<CallUnderWay> under_way();  // in no order
@@ -46,6 +49,7 @@ class Peers final : public CallState::Canceller {
 
   static constexpr std::size_t kMostDead = 10000;
   static constexpr int kMostAttempts = 4;  // of an idempotent call
+  static constexpr std::chrono::seconds kPatience{30};
 
  private:
   static constexpr TimePoint kNever = TimePoint::max();
@@ -53,6 +57,7 @@ class Peers final : public CallState::Canceller {
   struct Sent {
     ActorId actor;
     std::uint32_t incarnation;
+    bool is_counted;
     int attempts;
     wire::MethodName method;
     StatePtr state;  // null once it was answered
@@ -79,6 +84,7 @@ class Peers final : public CallState::Canceller {
     StatePtr state;  // null of a one-way call
     TimePoint deadline;
     std::string arguments;
+    bool is_counted = false;
     int attempts = 0;  // so far
   };
   struct Peer {
@@ -88,6 +94,9 @@ class Peers final : public CallState::Canceller {
     std::string dead;  // the cause; empty: alive or not yet
     std::shared_ptr<Connection> connection;
     std::deque<Waiting> queued;  // not sent yet
+    CallLimits limits;
+    std::size_t queued_bytes = 0;
+    std::uint32_t pending = 0;  // of its calls, those that are counted: not answered yet
   };
   using Completions = std::vector<std::pair<StatePtr, Error>>;
 
@@ -97,10 +106,16 @@ class Peers final : public CallState::Canceller {
     const StatePtr& state;
     TimePoint deadline;
     std::string_view arguments;
+    bool is_counted = false;
     int attempts = 0;
   };
 
-  Status submit(ActorId actor, const Message& message);
+  Status submit(ActorId actor, Message message);  // waits where it must
+  Status submit_now(ActorId actor, Message& message);
+  void wait_for_room(TimePoint until);
+  void flush_soon();
+  StatePtr answered(Sent& call);
+  void uncount(ActorId actor);
   void flush(ActorId actor, Peer& peer, Completions& done);
   static Status transmit(ActorId actor, Peer& peer, const Message& message);
   void end_sent(Connection& connection, const Verdict& verdict, Completions& done);
@@ -121,13 +136,15 @@ class Peers final : public CallState::Canceller {
   void* const context_;
   const std::function<void(ActorId)> watch_;
   const Connect connect_;
-  boost::asio::steady_timer timer_;  // of the I/O thread
-  tbb::spin_mutex mutex_;            // guards all below
+  boost::asio::steady_timer timer_, flush_timer_;  // of the I/O thread
+  tbb::spin_mutex mutex_;                          // guards all below
   TimePoint next_deadline_ = kNever;
+  bool is_to_flush_ = false;
   std::unordered_map<ActorId, Peer> peers_;
   // By address: those that are open, and those that have closed over calls which no news has ended yet.
   std::unordered_map<std::string, std::shared_ptr<Connection>> connections_;
-  std::deque<ActorId> dead_;  // oldest first
+  std::deque<ActorId> dead_;      // oldest first
+  std::vector<Waiter*> waiting_;  // threads that want to call
 };
 
 }  // namespace rt::detail

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/post.hpp>
 #include <future>
 #include <thread>
 
@@ -23,11 +24,11 @@ class PeersTest : public ::testing::Test {
  protected:
   void TearDown() override { io.stop(); }
   std::string address(std::uint32_t incarnation) const { return folder.path() / std::to_string(incarnation); }
-  std::unique_ptr<Mailbox> start(std::uint32_t incarnation) {
-    auto mailbox = std::make_unique<Mailbox>(io.io(), kCallee, incarnation, Mailbox::Limits{});
-    EXPECT_TRUE(mailbox->open(address(incarnation)));
-    peers.on_started(kCallee, incarnation, address(incarnation));
-    return mailbox;
+  Mailbox* start(std::uint32_t incarnation, const CallLimits& limits = {}) {
+    mailboxes.push_back(std::make_unique<Mailbox>(io.io(), kCallee, incarnation, Mailbox::Limits{}));
+    EXPECT_TRUE(mailboxes.back()->open(address(incarnation)));
+    peers.on_started(kCallee, incarnation, address(incarnation), limits);
+    return mailboxes.back().get();
   }
   static void answer(const Mailbox::Letter& letter, const std::string& body,
                      wire::Outcome outcome = wire::Outcome::Returned) {
@@ -50,6 +51,7 @@ class PeersTest : public ::testing::Test {
   const TemporaryFolder folder;
   std::vector<ActorId> watched;
   IoThread io;
+  std::vector<std::unique_ptr<Mailbox>> mailboxes;  // until the I/O thread has ended
   Peers peers{io.io(), nullptr, [this](ActorId actor) { watched.push_back(actor); }};
 };
 
@@ -97,17 +99,17 @@ TEST_F(PeersTest, AsksForNewsOfAnActorThatWasSpawnedElsewhereOnce) {
 TEST_F(PeersTest, TellsWhatTheMethodThrewAndWhatThereIsNot) {
   const auto actor = start(1);
   const auto threw = peers.call(kCallee, "m", ""), unknown = peers.call(kCallee, "old", ""),
-             full = peers.call(kCallee, "m", ""), odd = peers.call(kCallee, "m", "");
+             wrong = peers.call(kCallee, "m", ""), odd = peers.call(kCallee, "m", "");
   Encoder thrown;
   encode(thrown, Thrown{"std::runtime_error", "it can't", "7", 1, 4711});
   answer(actor->take(), thrown.take(), wire::Outcome::Threw);
   answer(actor->take(), "", wire::Outcome::UnknownMethod);
-  answer(actor->take(), "full", wire::Outcome::Full);
+  answer(actor->take(), "", wire::Outcome::WrongClass);
   answer(actor->take(), "", static_cast<wire::Outcome>(99));
   EXPECT_EQ(error_of(threw), (Error{Code::Failed, "it can't"}));
   EXPECT_EQ(error_of(unknown).code, Code::NotFound);
   EXPECT_THAT(error_of(unknown).message, HasSubstr("has no method old"));
-  EXPECT_EQ(error_of(full).code, Code::Unavailable);
+  EXPECT_EQ(error_of(wrong).code, Code::Invalid);
   EXPECT_EQ(error_of(odd).code, Code::Corrupt);
 }
 
@@ -120,6 +122,48 @@ TEST_F(PeersTest, ADeathTellsCallsThatMayHaveRunFromThoseThatDidNot) {
   EXPECT_EQ(error_of(under_way).code, Code::MaybeRan);
   EXPECT_THAT(error_of(under_way).message, HasSubstr("signal 9 (SIGKILL)\nits last lines:\nhelp"));
   EXPECT_EQ(error_of(after), (Error{Code::NotSent, "the actor is dead: signal 9 (SIGKILL)"}));
+}
+
+TEST_F(PeersTest, ACallOverTheActorsBoundWaitsForAnAnswerAndThenGivesUp) {
+  const auto actor = start(1, {.most_pending = 2});
+  const auto one = peers.call(kCallee, "m", ""), two = peers.call(kCallee, "m", "");
+  const auto hopeless = peers.call(kCallee, "m", "", {.deadline = std::chrono::milliseconds(5)});
+  EXPECT_EQ(hopeless->error().code, Code::Unavailable) << "it waited until its deadline";
+  EXPECT_THAT(hopeless->error().message, HasSubstr("its max_pending_calls is 2"));
+  EXPECT_TRUE(peers.send(kCallee, "one way", "")) << "these have no answer to wait for";
+  std::thread answers([&] { answer(actor->take(), "first"); });
+  const auto three = peers.call(kCallee, "m", "3");
+  answers.join();
+  EXPECT_EQ(answer_of(one), "first");
+  EXPECT_FALSE(two->is_complete());
+  EXPECT_FALSE(three->is_complete());
+}
+
+TEST_F(PeersTest, ACallOnTheThreadThatReadsTheAnswersDoesNotWaitForRoom) {
+  start(1, {.most_pending = 1});
+  const auto one = peers.call(kCallee, "m", "");
+  std::promise<Error> refused;
+  boost::asio::post(io.io(), [&] { refused.set_value(peers.call(kCallee, "m", "")->error()); });
+  EXPECT_EQ(refused.get_future().get().code, Code::Unavailable);
+}
+
+TEST_F(PeersTest, CallsThatWaitForTheActorsStartAreBounded) {
+  peers.expect(kCallee);
+  const std::string large(std::size_t{32} << 20, 'x');
+  const auto one = peers.call(kCallee, "m", large);
+  const auto two = peers.call(kCallee, "m", large, {.deadline = std::chrono::milliseconds(5)});
+  EXPECT_EQ(two->error().code, Code::Unavailable);
+  const auto actor = start(1);
+  EXPECT_EQ(actor->take().arguments.size(), large.size());
+  const auto three = peers.call(kCallee, "m", large);
+  EXPECT_EQ(actor->take().arguments.size(), large.size());
+}
+
+TEST_F(PeersTest, CallsHaveTheActorsDeadlineWhereTheyHaveNoOther) {
+  start(1, {.deadline = std::chrono::milliseconds(5)});
+  const auto own = peers.call(kCallee, "m", "", {.deadline = std::chrono::hours(1)});
+  EXPECT_EQ(error_of(peers.call(kCallee, "m", "")).code, Code::Deadline);
+  EXPECT_FALSE(own->is_complete());
 }
 
 TEST_F(PeersTest, AnActorThatNeverStartedRanNothing) {

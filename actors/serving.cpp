@@ -45,24 +45,36 @@ Serving::Serving(Mailbox& mailbox) : mailbox_(mailbox) {
 }
 Serving::~Serving() = default;
 
-void Serving::open(AnyObject object, void* context, Thrown place) {
+void Serving::open(Actor actor) {
+  const auto run_in_group = [this](const Mailbox::Letter& letter, CallSlot& slot) {
+    mailbox_.picked_up(letter);
+    run(letter, find_method(letter.header.method), slot);
+  };
   const std::lock_guard lock(mutex_);
-  object_ = std::move(object);
-  context_ = context;
-  place_ = std::move(place);
+  for (const auto& [name, threads] : actor.groups) groups_[name] = actor.make_group(threads, run_in_group);
+  if (actor.threads > 1) groups_[""] = actor.make_group(actor.threads, run_in_group);
+  if (const auto common = groups_.find(""); common != groups_.end()) common_ = common->second.get();
+  actor_ = std::move(actor);
 }
 
 void Serving::close() {
+  common_ = nullptr;
+  decltype(groups_) groups;
+  {
+    const std::lock_guard lock(mutex_);
+    groups = std::exchange(groups_, {});
+  }
+  groups.clear();
   const std::lock_guard lock(mutex_);
-  object_ = nullptr;
+  actor_.object = nullptr;
 }
 
 bool Serving::take_urgent(const Mailbox::Letter& letter) {
   const MethodEntry method = find_method(letter.header.method);
-  if (!method.urgent) return false;
+  if (!method.is_urgent) return false;
   {
     const std::lock_guard lock(mutex_);
-    if (!object_ && method.needs_object) return false;
+    if (!actor_.object && method.needs_object) return false;
   }
   answer(letter, run_method(letter, method), /*may_wait=*/false);  // it may not block the thread that empties queues
   return true;
@@ -70,37 +82,50 @@ bool Serving::take_urgent(const Mailbox::Letter& letter) {
 
 void Serving::serve() {
   Executor::current() = &mailbox_;
-  while (true) run(mailbox_.take());
+  while (true) take_on(mailbox_.take());
 }
 
-void Serving::run(const Mailbox::Letter& letter) {
+// On the thread that serves.
+void Serving::take_on(Mailbox::Letter& letter) {
+  const MethodEntry method = find_method(letter.header.method);
+  CallGroup* const group = group_of(method);
+  if (!group) return run(letter, method, first_);
+  mailbox_.set_aside(letter);
+  group->push(std::move(letter));
+}
+
+CallGroup* Serving::group_of(const MethodEntry& method) {
+  if (method.begin || method.is_first) return nullptr;
+  if (method.group.empty() || groups_.empty()) return common_;
+  const auto it = groups_.find(method.group);
+  return it == groups_.end() ? common_ : it->second.get();
+}
+
+void Serving::run(const Mailbox::Letter& letter, const MethodEntry& method, CallSlot& slot) {
   if (letter.header.deadline_ns != 0 && monotonic_now() > letter.header.deadline_ns) {
     Answer expired{.outcome = wire::Outcome::Expired, .body = {}};
     return answer(letter, expired, /*may_wait=*/true);
   }
-  const MethodEntry method = find_method(letter.header.method);
-  if (method.begin) return begin(letter, method);
-  running_for_.store(letter.from.get(), std::memory_order_relaxed);
-  running_sequence_.store(letter.header.sequence, std::memory_order_release);
-  RunningCall::current() = &running_;
-  running_.begin(letter.header.method);
+  if (method.begin && method.of == actor_.of) return begin(letter, method);
+  slot.begin(letter.from.get(), letter.header.sequence, letter.header.method);
   const Answer result = run_method(letter, method);
-  RunningCall::current() = nullptr;
-  running_sequence_.store(0, std::memory_order_seq_cst);
-  if (is_cancelling_.load(std::memory_order_seq_cst)) const std::lock_guard wait_for_it(mutex_);
-  running_.reset();
+  slot.end();
   answer(letter, result, /*may_wait=*/true);
 }
 
 Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodEntry& method) {
   Answer result;
+  if (method.of != 0 && method.of != actor_.of) {
+    result.outcome = wire::Outcome::WrongClass;
+    return result;
+  }
   if (!method.invoke) {
     result.outcome = wire::Outcome::UnknownMethod;
     return result;
   }
   try {
-    Decoder from(letter.arguments.view(), context_);
-    method.invoke(object_.get(), from, result.body);
+    Decoder from(letter.arguments.view(), actor_.context);
+    method.invoke(actor_.object.get(), from, result.body);
     return result;
   } catch (const WorkerEnds&) {
     throw;
@@ -111,7 +136,7 @@ Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodE
 
 Serving::Answer Serving::threw() const {
   Answer answer{.outcome = wire::Outcome::Threw, .body = {}};
-  encode(answer.body, thrown_here(std::current_exception(), place_));
+  encode(answer.body, thrown_here(std::current_exception(), actor_.place));
   return answer;
 }
 
@@ -121,8 +146,9 @@ std::vector<Serving::Running> Serving::running() {
     if (const std::uint64_t method = call.method(); method != 0)
       all.push_back({find_method(method).name, call.runs_for(), is_coroutine});
   };
-  add(running_, false);
+  add(first_.call(), false);
   const std::lock_guard lock(mutex_);
+  for (const auto& [name, group] : groups_) group->look([&](const RunningCall& call) { add(call, false); });
   for (const auto& [key, coroutine] : coroutines_)
     if (coroutine) add(coroutine->call, true);
   return all;
@@ -140,8 +166,8 @@ void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
   RunningCall::current() = &coroutine->call;
   coroutine->is_starting = true;
   try {
-    Decoder from(letter.arguments.view(), context_);
-    coroutine->task = method.begin(object_.get(), from);
+    Decoder from(letter.arguments.view(), actor_.context);
+    coroutine->task = method.begin(actor_.object.get(), from);
     coroutine->task->start(
         [](void* argument) {
           auto& ended = *static_cast<Coroutine*>(argument);
@@ -191,13 +217,17 @@ void Serving::cancel(Key call) {
     }
     const std::shared_ptr<Coroutine> coroutine;
   };
+  if (first_.cancel(call.first, call.second)) return;
   std::shared_ptr<Coroutine> coroutine;
   {
-    is_cancelling_.store(true, std::memory_order_seq_cst);
     const std::lock_guard lock(mutex_);
-    if (running_sequence_.load(std::memory_order_seq_cst) == call.second && running_for_.load() == call.first)
-      running_.cancel();
-    is_cancelling_.store(false, std::memory_order_seq_cst);
+    for (const auto& [name, group] : groups_) {
+      if (const auto letter = group->take_out(call.first, call.second)) {
+        mailbox_.picked_up(*letter);
+        return answer(*letter, {.outcome = wire::Outcome::Cancelled, .body = {}}, /*may_wait=*/false);
+      }
+      if (group->cancel(call.first, call.second)) return;
+    }
     const auto it = coroutines_.find(call);
     if (it != coroutines_.end()) coroutine = it->second;
   }
@@ -212,7 +242,7 @@ void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool m
   Status sent = reply(letter, answer.outcome, answer.body.bytes(), mailbox_.actor());
   if (!sent && sent.error().code == Code::Invalid) {  // too long a result
     Encoder body;
-    Thrown thrown = place_;
+    Thrown thrown = actor_.place;
     thrown.type = "rt::Exception";
     thrown.text = sent.error().message;
     encode(body, thrown);

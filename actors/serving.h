@@ -1,19 +1,24 @@
 #pragma once
 // Serving: runs an actor's methods on the calls that its mailbox hands out, and answers them.
 //
-// Owner: the worker's main. A method runs on the thread that calls `serve`, one at a time; a coroutine gives way while
-// it waits. Urgent methods and cancellations come on whichever thread reads the rings.
+// Owner: the worker's main. A method runs on the thread that calls `serve`, one at a time, or where the actor has
+// threads, on one of its group's; a coroutine runs on the first and gives way while it waits. Urgent methods and
+// cancellations come on whichever thread reads the rings.
 // Invariant: each call that wants an answer gets one, unless the process ends first.
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "rt/actors/call_threads.h"
 #include "rt/actors/mailbox.h"
 #include "rt/actors/method_table.h"
-#include "rt/actors/running_call.h"
 #include "rt/actors/thrown.h"
 
 namespace rt::detail {
@@ -23,9 +28,21 @@ class Serving {
   explicit Serving(Mailbox& mailbox);  // before the mailbox is opened
   ~Serving();
 
-  // Calls wait until then. `context` is what handles in arguments come to life with; `place` is told with exceptions.
-  void open(AnyObject object, void* context, Thrown place);
-  void close();  // lets go of the object: the actor leaves
+  struct Actor {
+    AnyObject object;
+    std::uint64_t of = 0;     // its class_hash; 0: rt's own
+    void* context = nullptr;  // what handles in arguments come to life with
+    Thrown place;             // told with exceptions
+    std::uint32_t threads = 1;
+    std::vector<std::pair<std::string, std::uint32_t>> groups;  // named ones, of so many threads
+    std::function<std::unique_ptr<CallGroup>(std::uint32_t threads, CallGroup::Run run)> make_group =
+        [](std::uint32_t threads, CallGroup::Run run) {
+          return std::make_unique<CallThreads>(threads, std::move(run));
+        };
+  };
+  void open(Actor actor);  // calls wait until then
+  // Lets go of the object: the actor leaves. Methods under way on its threads end first. On the thread that serves.
+  void close();
   [[noreturn]] void serve();
 
   struct Running {
@@ -46,7 +63,9 @@ class Serving {
 
   bool take_urgent(const Mailbox::Letter& letter);
   void cancel(Key call);
-  void run(const Mailbox::Letter& letter);
+  void take_on(Mailbox::Letter& letter);
+  CallGroup* group_of(const MethodEntry& method);
+  void run(const Mailbox::Letter& letter, const MethodEntry& method, CallSlot& slot);
   Answer run_method(const Mailbox::Letter& letter, const MethodEntry& method);
   void begin(const Mailbox::Letter& letter, const MethodEntry& method);
   void finish(Coroutine& coroutine);
@@ -55,16 +74,13 @@ class Serving {
   void answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait);
 
   Mailbox& mailbox_;
-  void* context_ = nullptr;
-  Thrown place_;
-  RunningCall running_;  // of the method on the main thread
+  Actor actor_;                  // its object is guarded by the mutex until it is open
+  CallSlot first_;               // of the thread that serves
+  CallGroup* common_ = nullptr;  // where methods of no group run; null: on the thread that serves
 
-  std::mutex mutex_;  // guards all below, and the object until it is open
-  AnyObject object_;
-  std::atomic<const Transport*> running_for_{nullptr};
-  std::atomic<std::uint64_t> running_sequence_{0};
-  std::atomic<bool> is_cancelling_{false};
+  std::mutex mutex_;  // guards all below
   Coroutines coroutines_;
+  std::map<std::string, std::unique_ptr<CallGroup>, std::less<>> groups_;  // constant while it is open
 };
 
 }  // namespace rt::detail

@@ -28,6 +28,10 @@ class Gate {
     is_open_ = true;
     changed_.notify_all();
   }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = false;
+  }
   void wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return is_open_; });
@@ -41,6 +45,11 @@ class Gate {
 
 struct Custom : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+struct Other {
+  int touch() { return 1; }
+  Task<int> wait() { co_return 1; }
 };
 
 class Thing {
@@ -60,6 +69,10 @@ class Thing {
     asked.wait();
     return token.stop_requested();
   }
+  int wait_in_group() { return wait_at_gate(); }
+  std::uint64_t thread() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
+  std::uint64_t thread_in_group() { return thread(); }
+  Task<std::uint64_t> thread_of_coroutine() { co_return thread(); }
   Task<int> plus_one(int value) { co_return value + 1; }
   Task<void> nothing() { co_return; }
   Task<int> throws() {
@@ -83,6 +96,11 @@ class Thing {
 
 }  // namespace rt::serving_test
 
+template <>
+inline constexpr std::string_view rt::thread_group<&rt::serving_test::Thing::wait_in_group> = "io";
+template <>
+inline constexpr std::string_view rt::thread_group<&rt::serving_test::Thing::thread_in_group> = "io";
+
 namespace rt::serving_test {
 namespace {
 
@@ -97,11 +115,15 @@ std::string encoded(int value) {
 class ServingTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::construct_at(&Thing::gate);
-    std::construct_at(&Thing::begun);
+    Thing::gate.close();
+    Thing::begun.close();
     Thing::inner_state = std::make_shared<CallState>(callee.poller());
     ASSERT_TRUE(mailbox.open(folder.path() / "actor"));
-    serving.open(std::make_shared<Thing>(), nullptr, {.actor = "thing", .node = 3, .pid = 4711});
+    serving.open({.object = std::make_shared<Thing>(),
+                  .of = detail::class_hash<Thing>(),
+                  .place = {.actor = "thing", .node = 3, .pid = 4711},
+                  .threads = threads(),
+                  .groups = {{"io", 2}}});
     server = std::thread([this] {
       try {
         serving.serve();
@@ -127,11 +149,12 @@ class ServingTest : public ::testing::Test {
   template <auto M, class... Args>
   auto call_within(std::chrono::nanoseconds deadline, Args... args) {
     using Method = detail::Method<M>;
-    (void)Method::registered;
     Encoder to;
     encode(to, typename Method::Traits::Arguments(args...));
     return Future<typename Method::Traits::Result>(peers.call(kActor, Method::name, to.bytes(), {deadline}));
   }
+
+  virtual std::uint32_t threads() { return 1; }
 
   struct End {};
   const TemporaryFolder folder;
@@ -203,7 +226,7 @@ TEST_F(ServingTest, ARunningMethodSeesTheCancellationAndTheNextOneDoesNot) {
   Thing::begun.wait();
   runs.cancel();
   EXPECT_TRUE(runs.get());
-  std::construct_at(&Thing::begun);
+  Thing::begun.close();
   const auto next = call<&Thing::wait_for_cancel>();
   Thing::begun.wait();
   runs.cancel();
@@ -245,6 +268,50 @@ TEST_F(ServingTest, OneThreadWaitsForSomeOfSeveralCalls) {
   EXPECT_TRUE(wait_all(futures));
   EXPECT_EQ(wait_any(futures), 0);
   EXPECT_THROW(wait_any(std::vector<Future<int>>{}), Exception);
+}
+
+TEST_F(ServingTest, AGroupsThreadsRunItsMethodsBesideTheOthers) {
+  const auto one = call<&Thing::wait_in_group>(), two = call<&Thing::wait_in_group>();
+  EXPECT_EQ(call<&Thing::thread>().get(), call<&Thing::thread_of_coroutine>().get());
+  const auto three = call<&Thing::thread_in_group>();
+  EXPECT_EQ(call<&Thing::add>(5).get(), 5) << "methods of no group have their turn";
+  EXPECT_FALSE(three.ready()) << "the group's two threads are busy";
+  Thing::gate.open();
+  EXPECT_TRUE(wait_all(std::vector{one, two}));
+  EXPECT_NE(three.get(), call<&Thing::thread>().get());
+}
+
+TEST_F(ServingTest, CallsInAGroupAreCancelledBeforeTheyBeginAndWhileTheyRun) {
+  const auto one = call<&Thing::wait_in_group>(), two = call<&Thing::wait_in_group>();
+  const auto three = call<&Thing::wait_in_group>();
+  call<&Thing::add>(1).get();  // they have been handed on
+  three.cancel();
+  EXPECT_EQ(three.result().error().code, Code::Cancelled);
+  Thing::gate.open();
+  EXPECT_TRUE(wait_all(std::vector{one, two}));
+}
+
+// Three threads for the methods of no group.
+class ThreadedServingTest : public ServingTest {
+  std::uint32_t threads() override { return 3; }
+};
+
+TEST_F(ThreadedServingTest, RunsMethodsBesideEachOther) {
+  const auto waits = call<&Thing::wait_at_gate>();
+  const auto cancelled = call<&Thing::wait_for_cancel>();
+  EXPECT_EQ(call<&Thing::add>(5).get(), 5);
+  EXPECT_NE(call<&Thing::thread>().get(), call<&Thing::thread_of_coroutine>().get());
+  Thing::begun.wait();
+  cancelled.cancel();
+  EXPECT_TRUE(cancelled.get());
+  Thing::gate.open();
+  EXPECT_EQ(waits.get(), 5);
+  EXPECT_THAT(call<&Thing::fail>().result().error().message, HasSubstr("it can't"));
+}
+
+TEST_F(ServingTest, AMethodOfAnotherClassIsRefused) {
+  EXPECT_EQ(call<&Other::touch>().result().error().code, Code::Invalid);
+  EXPECT_EQ(call<&Other::wait>().result().error().code, Code::Invalid);
 }
 
 TEST_F(ServingTest, ManyCoroutinesWaitAtOnce) {

@@ -25,11 +25,14 @@ ActorId Spawner::spawn_class(std::string_view class_name, const SpawnOptions& op
                                .memory = options.memory,
                                .memory_limit = options.memory_limit,
                                .threads = options.threads,
+                               .concurrency = options.concurrency,
+                               .calls = {options.call_deadline, options.max_pending_calls},
                                .cpuset = options.cpuset,
                                .restarts = {.most = options.max_restarts,
                                             .window = options.restart_window,
                                             .delay = options.restart_delay,
                                             .max_delay = options.max_restart_delay}};
+  for (const ThreadGroup& group : options.groups) request.groups.emplace_back(group.name, group.threads);
   for (const Resource& resource : options.resources) request.resources.emplace_back(resource.name, resource.amount);
   return client_->spawn(request);
 }

@@ -22,6 +22,12 @@ struct Resource {
   std::uint64_t amount = 0;
 };
 
+// Threads of an actor that run the methods of its name: template <> ... rt::thread_group<&Cache::load> = "io";
+struct ThreadGroup {
+  std::string_view name;
+  std::uint32_t threads = 1;
+};
+
 // Trivially destructible members only: people write it in place, also in coroutines. What it refers to must live until
 // `spawn` returns; a list that is written in place does.
 struct SpawnOptions {
@@ -42,6 +48,18 @@ struct SpawnOptions {
   std::uint32_t max_restarts = 0;
   std::chrono::milliseconds restart_window{0};
   std::chrono::milliseconds restart_delay{100}, max_restart_delay{30'000};
+
+  // Its calls. One that is over its deadline fails with Code::Deadline, and is cancelled where it runs;
+  // Actor::within gives a call another. `max_pending_calls`: of one caller that aren't answered yet; a further call
+  // waits until one is, 30 s at most or until its deadline, then it fails with Code::Unavailable and doesn't run.
+  std::chrono::milliseconds call_deadline{0};  // 0: none
+  std::uint32_t max_pending_calls = 0;         // 0: no bound but that of memory
+
+  // Its methods run one at a time, on its first thread; with `concurrency` so many beside each other, on as many
+  // threads, begun in order. `groups`: further threads, for methods that name them (rt::thread_group). Coroutine
+  // methods run on the first thread always, and interleave there.
+  std::uint32_t concurrency = 1;
+  std::initializer_list<ThreadGroup> groups = {};
 
   // Its process.
   std::uint64_t memory_limit = 0;          // bytes its process tree may use before it is killed; 0: none

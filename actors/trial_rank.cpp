@@ -194,11 +194,12 @@ void invoke(void* object, Decoder& from, Encoder& to) {
 }  // namespace
 
 bool register_trial_rank() {
-  return register_class(kTrialClass, [](Decoder&) -> AnyObject { return std::make_shared<TrialRank>(); }) &&
-         register_method(kTrialSetup, &invoke<&TrialRank::setup>) &&
-         register_method(kTrialStep, &invoke<&TrialRank::step>) &&
-         register_method(kTrialSave, &invoke<&TrialRank::save>) &&
-         register_method(kTrialStop, &invoke<&TrialRank::stop>);
+  return register_class(kTrialClass,
+                        {.construct = [](Decoder&) -> AnyObject { return std::make_shared<TrialRank>(); }}) &&
+         register_method(kTrialSetup, {.invoke = &invoke<&TrialRank::setup>}) &&
+         register_method(kTrialStep, {.invoke = &invoke<&TrialRank::step>}) &&
+         register_method(kTrialSave, {.invoke = &invoke<&TrialRank::save>}) &&
+         register_method(kTrialStop, {.invoke = &invoke<&TrialRank::stop>});
 }
 
 }  // namespace rt::detail

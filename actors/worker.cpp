@@ -169,7 +169,6 @@ WorkerStart wait_for_start(int agent_fd) {
   const auto client = Client::start(ClientStart{.io = &io, .agent_fd = agent_fd, .joined = *joined});
   client->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
 
-  AnyObject object;
   worker_context() = context_of(start, *client);
   worker_context().self = make_self(worker_context());
   worker_context().serving = &serving;
@@ -177,7 +176,6 @@ WorkerStart wait_for_start(int agent_fd) {
   worker_context().finish = [&] {
     (void)client->leaving();
     serving.close();
-    object.reset();
     std::fflush(nullptr);
     ::_exit(0);
   };
@@ -187,8 +185,7 @@ WorkerStart wait_for_start(int agent_fd) {
   });
 
   wait_for_debugger(start, *client);
-  object = construct_or_give_up(start, *client);
-  serving.open(object, client.get(), place_of(start, *client));
+  serving.open(served(start, construct_or_give_up(start, *client), *client));
   serving.serve();
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "rt/runtime/wire/message.h"
@@ -13,7 +14,8 @@ using wire::text;
 
 // A worker leaves by a call to itself: on the main thread, when the method under way has been answered.
 constexpr wire::MethodName kLeave = "rt.leave";
-const bool leave_is_registered = register_method(kLeave, [](void*, Decoder&, Encoder&) { worker_context().finish(); });
+const bool leave_is_registered =
+    register_method(kLeave, {.invoke = [](void*, Decoder&, Encoder&) { worker_context().finish(); }, .is_first = true});
 
 thread_local WorkerContext* context_of_turn = nullptr;
 
@@ -38,6 +40,9 @@ WorkerStart read_worker_start(wire::StartWorker::Reader from) {
                        .name = text(spawn.getName()),
                        .name_space = text(spawn.getNameSpace()),
                        .program = {text(spawn.getProgram().getPath()), text(spawn.getProgram().getHash())}};
+  start.concurrency = std::max<std::uint32_t>(1, spawn.getConcurrency());
+  for (const auto group : spawn.getGroups())
+    start.groups.emplace_back(text(group.getName()), std::max<std::uint32_t>(1, group.getThreads()));
   for (const auto core : spawn.getCpuset()) start.cpuset.push_back(core);
   for (const auto entry : spawn.getEnvironment()) start.environment.push_back(text(entry));
   for (const auto gpu : from.getBundle().getGpus()) start.gpus.push_back(text(gpu));
@@ -60,13 +65,19 @@ WorkerContext context_of(const WorkerStart& start, Client& client) {
   return context;
 }
 
-Thrown place_of(const WorkerStart& start, const Client& client) {
-  return {
-      .actor = start.name.empty() ? std::to_string(start.actor) : start.name, .node = client.node(), .pid = ::getpid()};
+Serving::Actor served(const WorkerStart& start, AnyObject object, Client& client) {
+  return {.object = std::move(object),
+          .of = find_class(start.class_name).of,
+          .context = &client,
+          .place = {.actor = start.name.empty() ? std::to_string(start.actor) : start.name,
+                    .node = client.node(),
+                    .pid = ::getpid()},
+          .threads = start.concurrency,
+          .groups = start.groups};
 }
 
 Result<AnyObject> construct(const WorkerStart& start, Client& client) {
-  const Construct make = find_class(start.class_name);
+  const Construct make = find_class(start.class_name).construct;
   if (!make)
     return Error{Code::NotFound, "this program has no actor class " + start.class_name +
                                      " with such a constructor; was it built again?"};

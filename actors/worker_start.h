@@ -7,7 +7,7 @@
 
 #include "rt/actors/client.h"
 #include "rt/actors/method_table.h"
-#include "rt/actors/thrown.h"
+#include "rt/actors/serving.h"
 #include "rt/actors/worker_context.h"
 #include "rt/runtime/wire/control.capnp.h"
 
@@ -20,7 +20,8 @@ struct WorkerStart {
   std::vector<std::string> environment, gpus;
   std::vector<int> cores;
   std::vector<int> cpuset;  // what was asked for, then what it is pinned to
-  std::uint32_t threads = 0;
+  std::uint32_t threads = 0, concurrency = 1;
+  std::vector<std::pair<std::string, std::uint32_t>> groups;
   std::string name, name_space;
   JobProgram program;
 };
@@ -28,7 +29,7 @@ struct WorkerStart {
 WorkerStart read_worker_start(wire::StartWorker::Reader from);
 
 WorkerContext context_of(const WorkerStart& start, Client& client);
-Thrown place_of(const WorkerStart& start, const Client& client);  // with what its methods throw
+Serving::Actor served(const WorkerStart& start, AnyObject object, Client& client);
 
 // Code::NotFound: this program has no such class. Failed: the constructor threw, and the head was told what.
 Result<AnyObject> construct(const WorkerStart& start, Client& client);

@@ -72,6 +72,33 @@ TEST_F(Supervision, WhatNoNodeCanEverHoldIsRefusedWithWhatItLacks) {
 
 // --- names -------------------------------------------------------------------------------------------------------
 
+TEST_F(Supervision, ItsMethodsRunBesideEachOtherOnAsManyThreadsAsItHas) {
+  const auto actor = spawn({.concurrency = 2});
+  const auto works = actor.call<&Worker::work_until_asked_to_stop>();
+  EXPECT_GT(actor.call<&Worker::pid>().result(kLimit).get(), 0);
+  EXPECT_FALSE(works.ready());
+  actor.kill(10s);
+  EXPECT_EQ(works.result(kLimit).get(), 42) << "it leaves when its threads have done";
+}
+
+TEST_F(Supervision, ThreadsBeyondReasonAreRefused) {
+  EXPECT_THAT(spawn({.concurrency = 100'000}).call<&Worker::pid>().result(kLimit).error().message,
+              HasSubstr("may have 1024 threads in a group, not 100000"));
+  EXPECT_THAT(spawn({.groups = {{"io", 1}, {"io", 2}}}).call<&Worker::pid>().result(kLimit).error().message,
+              HasSubstr("two thread groups named 'io'"));
+}
+
+// Whoever calls it keeps to them, also who found it by its name.
+TEST_F(Supervision, ItsCallsHaveItsDeadlineAndItsBound) {
+  const auto actor = spawn({.name = "bounded", .call_deadline = 50ms, .max_pending_calls = 1, .concurrency = 2});
+  const auto found = cluster->get_actor<Worker>("bounded").get();
+  EXPECT_EQ(actor.call<&Worker::work_until_asked_to_stop>().result(kLimit).error().code, Code::Deadline);
+  const auto refused = found.call<&Worker::pid>().result(kLimit);
+  ASSERT_FALSE(refused) << "the first one still runs";
+  EXPECT_EQ(refused.error().code, Code::Unavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("its max_pending_calls is 1"));
+}
+
 TEST_F(Supervision, ActorsAreListedAndFoundByNamespace) {
   spawn({.name = "here"}).call<&Worker::pid>().get();
   const auto there = spawn({.name = "there", .name_space = "other"});

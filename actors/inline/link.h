@@ -3,6 +3,7 @@
 //
 // Owner: as any transport's, itself from `start` on until it has closed. Its limits are memory's.
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,10 +21,19 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
   InlineLink(Scheduler& scheduler, Party& self, Party& peer) : scheduler_(scheduler), self_(self), peer_(peer) {}
   void start(Handlers handlers) override;
   Status send(FrameType type, std::uint64_t route, std::string_view head, std::string_view tail) override;
+  void hold() override { is_held_ = true; }
+  void resume() override;
   void close() override;
 
  private:
+  struct Kept {
+    FrameType type;
+    std::uint64_t route;
+    std::string body;
+  };
+
   void arrive(FrameType type, std::uint64_t route, std::string_view body);
+  void hand_out(FrameType type, std::uint64_t route, std::string_view body);
   void on_peer_closed();
 
   Scheduler& scheduler_;
@@ -32,7 +42,8 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
   std::weak_ptr<InlineLink> other_;
   Handlers handlers_;
   std::shared_ptr<InlineLink> keeps_itself_;
-  bool is_closed_ = false;
+  bool is_closed_ = false, is_held_ = false;
+  std::deque<Kept> kept_;  // that arrived while it was held
 };
 
 }  // namespace rt::detail

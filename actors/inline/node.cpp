@@ -173,8 +173,8 @@ void InlineNode::start_worker(wire::StartWorker::Reader start) {
   kept.client = next_client_++;
   kept.worker = std::make_unique<InlineWorker>(scheduler_, read_worker_start(start));
   InlineWorker& worker = *kept.worker;
-  worker.party().on_ended = [this, actor] { bury(actor); };
-  worker.join(join(worker.party(), kept.client, [&](const auto& link) { worker.keep(link); }));
+  worker.join(join(worker.party(), kept.client, [&](const auto& link) { worker.keep(link); }),
+              [this, actor] { bury(actor); });
   tell_head([&](Control::Builder control) {
     auto started = control.initWorkerStarted();
     started.setActor(actor);

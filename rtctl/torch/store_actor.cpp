@@ -24,11 +24,11 @@ struct StoreHost {
 
 void register_store_actor() {
   detail::register_class(detail::kStoreClass,
-                         [](Decoder&) -> detail::AnyObject { return std::make_shared<StoreHost>(); });
-  detail::register_method(detail::kStorePort, [](void* host, Decoder&, Encoder& to) {
-    const std::string port = std::to_string(static_cast<StoreHost*>(host)->store.getPort());
-    to.raw(port.data(), port.size());
-  });
+                         {.construct = [](Decoder&) -> detail::AnyObject { return std::make_shared<StoreHost>(); }});
+  detail::register_method(detail::kStorePort, {.invoke = [](void* host, Decoder&, Encoder& to) {
+                            const std::string port = std::to_string(static_cast<StoreHost*>(host)->store.getPort());
+                            to.raw(port.data(), port.size());
+                          }});
 }
 
 }  // namespace rt::train

@@ -17,6 +17,22 @@ GangRequest slots_of(wire::Spawn::Reader spawn) {
   return own;
 }
 
+constexpr std::uint32_t kMostThreads = 1024;  // of one group of an actor's
+
+Status check_threads(wire::Spawn::Reader spawn) {
+  std::map<std::string, std::uint32_t> groups;
+  groups[""] = spawn.getConcurrency();
+  for (const auto group : spawn.getGroups())
+    if (!groups.emplace(text(group.getName()), group.getThreads()).second)
+      return Error{Code::Invalid, "the actor has two thread groups named '" + text(group.getName()) +
+                                      "' (the one without a name is its concurrency)"};
+  for (const auto& [name, threads] : groups)
+    if (threads > kMostThreads)
+      return Error{Code::Invalid, "an actor may have " + std::to_string(kMostThreads) + " threads in a group, not " +
+                                      std::to_string(threads) + " in '" + name + "'"};
+  return Unit{};
+}
+
 }  // namespace
 
 Status Head::check_spawn(Origin from, wire::Spawn::Reader spawn, const Name& name, const GangRequest& own) const {
@@ -27,6 +43,7 @@ Status Head::check_spawn(Origin from, wire::Spawn::Reader spawn, const Name& nam
     return Error{Code::Invalid, "the name '" + name.second + "' is taken by a living actor: in namespace '" +
                                     name.first + "' it is " + in_words(holder->second, actors_.at(holder->second)) +
                                     "; kill that one, or take another name or namespace"};
+  RT_CHECK(check_threads(spawn));
   if (const std::uint64_t supervisor = spawn.getSupervisor(); supervisor != 0) {
     const auto it = supervisors_.find(supervisor);
     if (it == supervisors_.end() || it->second.of_one || it->second.owner != from)
@@ -82,7 +99,9 @@ void Head::on_spawn(Origin from, std::uint64_t request, wire::Spawn::Reader spaw
                                      .supervisor = spawn.getSupervisor(),
                                      .lease = spawn.getLease(),
                                      .bundle = spawn.getBundle(),
-                                     .detached = spawn.getDetached()};
+                                     .detached = spawn.getDetached(),
+                                     .call_deadline_ms = spawn.getCalls().getDeadlineMs(),
+                                     .most_pending_calls = spawn.getCalls().getMostPending()};
   if (actor.lease != 0) leases_.at(actor.lease).actors.insert(id);
   if (!name.second.empty()) names_[name] = id;
   supervise(id, actor, restarts);
@@ -117,6 +136,9 @@ void Head::fill_started(wire::ActorStarted::Builder to, std::uint64_t id, const 
   to.setAddress(actor.address);
   to.setPid(actor.pid);
   to.setClient(actor.client.client);
+  auto calls = to.initCalls();
+  calls.setDeadlineMs(actor.call_deadline_ms);
+  calls.setMostPending(actor.most_pending_calls);
 }
 
 void Head::on_worker_started(Origin from, wire::ActorStarted::Reader started) {
@@ -133,7 +155,8 @@ void Head::on_worker_started(Origin from, wire::ActorStarted::Reader started) {
   tell_followers(it->first, actor, started);
   std::set<Origin> listeners = actor.watchers;
   listeners.insert(actor.owner);
-  for (const Origin& to : listeners) emit(to, 0, [&](Control::Builder control) { control.setActorStarted(started); });
+  for (const Origin& to : listeners)
+    emit(to, 0, [&](Control::Builder control) { fill_started(control.initActorStarted(), it->first, actor); });
 }
 
 }  // namespace rt

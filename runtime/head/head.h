@@ -78,6 +78,8 @@ class Head {
     LeaseId lease = 0;
     std::uint32_t bundle = 0;
     bool detached = false;
+    std::uint64_t call_deadline_ms = 0;
+    std::uint32_t most_pending_calls = 0;
     bool owns_lease = false;  // taken for this actor alone
     bool started = false;
     bool is_down = false;  // between two incarnations

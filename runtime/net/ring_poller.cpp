@@ -16,6 +16,7 @@ namespace asio = boost::asio;
 
 asio::execution_context::id RingPoller::id;
 thread_local bool RingPoller::rang_ = false;
+thread_local bool RingPoller::polls_here_ = false;
 
 const void* RingPoller::this_thread() { return &rang_; }
 
@@ -224,6 +225,7 @@ bool RingPoller::poll() {
   const bool was_called =
       is_called_.load(std::memory_order_relaxed) && is_called_.exchange(false, std::memory_order_seq_cst);
   take_new_links();
+  polls_here_ = true;
   bool found = false, is_any_over = false;
   is_stopped_ = false;
   const std::size_t count = links_.size();
@@ -234,6 +236,7 @@ bool RingPoller::poll() {
     is_any_over = link.has_ended() || is_any_over;
   }
   if (is_any_over) end_links();
+  polls_here_ = false;
   if (is_stopped_ && was_called) is_called_.store(true, std::memory_order_seq_cst);  // not all was looked at
   return found;
 }

@@ -30,6 +30,8 @@ class Waiter {
   bool is_done() const { return word_.load(std::memory_order_acquire) == Done; }
   void reset();  // by the thread that will wait, while nobody else knows of it
 
+  bool is_for_calls = false;  // what is waited for are calls: where one thread runs all, these say who waits for whom
+
  private:
   friend class RingPoller;
   enum : std::uint32_t { Pending = 0, Asleep = 1, Lead = 2, Done = 3 };
@@ -96,7 +98,8 @@ class RingPoller : public boost::asio::execution_context::service {
 
   // What this thread's last send did: had it to wake its peer? Then waiting spins no more.
   static void has_rung(bool was_asleep) { rang_ = was_asleep; }
-  static const void* this_thread();  // another one for each
+  static const void* this_thread();                 // another one for each
+  static bool polls_here() { return polls_here_; }  // is this a handler of what this thread reads?
 
  private:
   void shutdown() override;
@@ -131,7 +134,7 @@ class RingPoller : public boost::asio::execution_context::service {
   std::vector<std::shared_ptr<Link>> new_links_;
   std::vector<Waiter*> followers_;
   std::atomic<int> follower_count_{0};
-  static thread_local bool rang_;
+  static thread_local bool rang_, polls_here_;
 };
 
 }  // namespace rt

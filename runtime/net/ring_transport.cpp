@@ -25,7 +25,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // What each side says first, with its descriptors: the bell's two, and from the connecting side the rings' memory.
 struct Hello {
@@ -101,6 +101,12 @@ class RingTransport final : public Transport,
     });
   }
 
+  void hold() override { is_held_.store(true, std::memory_order_release); }
+  void resume() override {
+    is_held_.store(false, std::memory_order_release);
+    poller_.wake();
+  }
+
   void close() override {
     {
       const std::lock_guard lock(mutex_);
@@ -121,7 +127,7 @@ class RingTransport final : public Transport,
   bool poll() override {
     const bool is_peer_gone = is_peer_gone_.load(std::memory_order_acquire);  // before the last look
     bool found = false;
-    while (!is_closed() && read_one()) {
+    while (!is_closed() && !is_held() && read_one()) {
       found = true;
       if (poller_.is_stopped()) return true;
     }
@@ -138,7 +144,7 @@ class RingTransport final : public Transport,
   }
 
   bool has_work() const override {
-    return !reader_->is_empty() || is_closed() || is_peer_gone_.load(std::memory_order_acquire) ||
+    return is_closed() || (!is_held() && (!reader_->is_empty() || is_peer_gone_.load(std::memory_order_acquire))) ||
            (wants_room_.load(std::memory_order_relaxed) && writer_->is_there_room());
   }
   bool has_ended() const override { return is_closed(); }
@@ -157,6 +163,7 @@ class RingTransport final : public Transport,
   };
 
   bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
+  bool is_held() const { return is_held_.load(std::memory_order_acquire); }
   int sending() const { return side_ == RingSide::Connecting ? 0 : 1; }
 
   Status map(int memory) {
@@ -334,6 +341,7 @@ class RingTransport final : public Transport,
   const TransportLimits limits_;
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_peer_gone_{false};
+  std::atomic<bool> is_held_{false};
 
   // On the event loop.
   std::string hello_;

@@ -44,7 +44,7 @@ class HostileRing : public ::testing::Test {
     end = std::make_unique<Listening>(make_ring_transport(io, theirs.release(), RingSide::Accepting, limits).get());
     memory = make_shared_memory("test", RingLayout::kBytes).get();
   }
-  std::string hello(std::string_view magic = "rt-ring", std::uint32_t version = 1,
+  std::string hello(std::string_view magic = "rt-ring", std::uint32_t version = 2,
                     std::uint32_t capacity = RingLayout::kCapacity) const {
     std::string bytes(16, '\0');
     std::memcpy(bytes.data(), magic.data(), magic.size());
@@ -194,7 +194,7 @@ TEST_F(HostileRing, IsRefusedWhereItSpeaksOfSomethingElse) {
 TEST_F(HostileRing, IsRefusedInAnotherVersionNamingBoth) {
   ASSERT_TRUE(send_with_fds(peer.get(), hello("rt-ring", 7, 4096), fds(memory.get())));
   run();
-  expect_corrupt("version 7 with 4096 bytes, this side version 1 with 262144");
+  expect_corrupt("version 7 with 4096 bytes, this side version 2 with 262144");
 }
 
 TEST_F(HostileRing, MayHangUpBeforeItHasSaidAnything) {

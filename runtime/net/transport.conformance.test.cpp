@@ -64,6 +64,25 @@ TEST_P(TransportConformance, PushesBackWhenThePeerDoesNotReadAndLosesNothing) {
   run_until([&] { return right->heard.size() == taken + 1; });
 }
 
+TEST_P(TransportConformance, HandsOutNothingWhileItIsHeldAndAllOfItLater) {
+  connect({.max_frame = 1 << 20, .max_queue = 1 << 20});
+  right->during_frame = [&] {
+    if (right->heard.size() == 2) right->transport->hold();
+  };
+  const std::string body = body_of(1 << 10);
+  std::size_t taken = 0;
+  while (left->transport->send(FrameType::Call, taken, body)) ++taken;  // until it pushes back
+  run_until([&] { return right->heard.size() == 2; });
+  for (int i = 0; i < 1000; ++i) io.poll_one();
+  EXPECT_EQ(right->heard.size(), 2);
+  EXPECT_EQ(left->transport->send(FrameType::Call, taken, body_of(1 << 20)).error().code, Code::Unavailable);
+  left->transport->close();
+  right->transport->resume();
+  run_until([&] { return !right->closed.empty(); });
+  for (std::size_t i = 0; i < right->heard.size(); ++i) ASSERT_EQ(right->heard[i].route, i);
+  EXPECT_GT(right->heard.size(), 2);
+}
+
 TEST_P(TransportConformance, TellsOfThePeersEndOnceAfterAllThatItHadSent) {
   connect();
   ASSERT_TRUE(left->transport->send(FrameType::Call, 1, "the last word"));

@@ -55,6 +55,11 @@ class Transport {
   // The peer is known to be dead: what it has sent is still heard, then on_close.
   virtual void peer_is_dead() {}
 
+  // From `hold` to `resume` no frame is handed out, but those of a read that is under way: what the peer sends waits on
+  // its way here, and pushes back.
+  virtual void hold() = 0;
+  virtual void resume() = 0;
+
   virtual void close() = 0;  // frames not yet written are dropped; on_close isn't called
 };
 

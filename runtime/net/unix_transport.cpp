@@ -57,6 +57,14 @@ class UnixTransport final : public Transport, public std::enable_shared_from_thi
     return Unit{};
   }
 
+  void hold() override { is_held_.store(true, std::memory_order_release); }
+  void resume() override {
+    is_held_.store(false, std::memory_order_release);
+    asio::post(descriptor_.get_executor(), [self = shared_from_this()] {
+      if (std::exchange(self->is_paused_, false)) self->read_available();
+    });
+  }
+
   void close() override {
     {
       const std::lock_guard lock(mutex_);
@@ -138,8 +146,9 @@ class UnixTransport final : public Transport, public std::enable_shared_from_thi
   char* input() { return reinterpret_cast<char*>(input_.data()); }
 
   void read_available() {
-    if (is_closed()) return;
+    if (is_closed() || !deliver()) return;
     for (int reads = 0; reads < kReadsInARow; ++reads) {
+      if ((is_paused_ = is_held_.load(std::memory_order_acquire))) return;
       if (filled_ == input_.size() * 8) input_.resize(input_.size() * 2);
       const std::size_t room = input_.size() * 8 - filled_;
       const ssize_t n = ::recv(descriptor_.native_handle(), input() + filled_, room, MSG_DONTWAIT);
@@ -153,10 +162,10 @@ class UnixTransport final : public Transport, public std::enable_shared_from_thi
     wait_for_input();
   }
 
-  // Hands over all frames that are whole; false once the connection has ended.
+  // Hands over all frames that are whole, until it is held; false once the connection has ended.
   bool deliver() {
     std::size_t at = 0;
-    while (filled_ - at >= sizeof(FrameHeader)) {
+    while (filled_ - at >= sizeof(FrameHeader) && !is_held_.load(std::memory_order_acquire)) {
       FrameHeader header;
       std::memcpy(&header, input() + at, sizeof header);
       if (header.size > limits_.max_frame || !is_frame_type(header.type)) {
@@ -200,6 +209,8 @@ class UnixTransport final : public Transport, public std::enable_shared_from_thi
 
   std::vector<std::uint64_t> input_;  // words, so that bodies are aligned
   std::size_t filled_ = 0;            // bytes
+  bool is_paused_ = false;            // it was held: nobody waits for input
+  std::atomic<bool> is_held_{false};
 
   std::mutex mutex_;    // guards all below
   std::string output_;  // what the kernel didn't take yet

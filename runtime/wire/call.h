@@ -1,7 +1,8 @@
 #pragma once
 // The header of a call and of its reply, on a direct connection between two processes: 32 bytes, then the arguments or
 // the result. The actor is the frame's route. With the frame's own 16 bytes a call of up to 16 bytes of arguments is
-// one cache line. A method is known by the 64-bit FNV-1a hash of its name.
+// one cache line. A method is known by a 64-bit FNV-1a hash: of its name, or of its symbol, which tells overloads
+// apart.
 
 #include <cstdint>
 #include <string_view>
@@ -13,9 +14,9 @@ enum class Outcome : std::uint32_t {
   Returned = 0,
   Threw = 1,  // the body is a Thrown
   UnknownMethod = 2,
-  Full = 3,       // the body says of what
-  Cancelled = 4,  // before it began, or where it waited
-  Expired = 5,    // its deadline had passed before it began
+  WrongClass = 3,  // the method takes objects of another class
+  Cancelled = 4,   // before it began, or where it waited
+  Expired = 5,     // its deadline had passed before it began
 };
 
 struct CallHeader {
@@ -40,6 +41,8 @@ struct MethodName {
   std::uint64_t hash;
   bool is_urgent;
   bool is_idempotent = false;  // sent again where its actor died under it and comes back
+  constexpr MethodName(std::string_view name, std::uint64_t name_hash)
+      : text(name), hash(name_hash), is_urgent(false) {}
   constexpr MethodName(std::string_view name, bool urgent = false)
       : text(name), hash(method_hash(name)), is_urgent(urgent) {}
   constexpr MethodName(const char* name, bool urgent = false) : MethodName(std::string_view(name), urgent) {}

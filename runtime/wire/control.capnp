@@ -8,7 +8,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("rt::wire");
 
-const protocolVersion :UInt32 = 3;
+const protocolVersion :UInt32 = 4;
 
 struct Control {
   request @0 :UInt64;
@@ -218,6 +218,20 @@ struct Spawn {
   memoryLimit @18 :UInt64;           # bytes its process tree may use; 0: no limit
   cpuset @19 :List(Int32);           # cores it is pinned to; empty: those of its slots
   threads @20 :UInt32;               # 0: as many as its slots
+  calls @21 :CallLimits;
+  concurrency @22 :UInt32;           # threads that run its methods; 0 as 1
+  groups @23 :List(ThreadGroup);     # further ones, for the methods that name them
+}
+
+# What every caller of an actor keeps to.
+struct CallLimits {
+  deadlineMs @0 :UInt64;             # of a call that has no other; 0: none
+  mostPending @1 :UInt32;            # calls of one caller that aren't answered yet; 0: no bound
+}
+
+struct ThreadGroup {
+  name @0 :Text;
+  threads @1 :UInt32;
 }
 
 struct StartWorker {
@@ -233,8 +247,9 @@ struct ActorStarted {
   address @2 :Text;
   pid @3 :UInt32;
   client @4 :UInt64;                 # the worker's own client id
-  log @5 :Text;                      # where its output goes
-  logBegin @6 :UInt64;               # the log's size before this incarnation
+  calls @5 :CallLimits;              # head -> client
+  log @6 :Text;                      # node -> head: where its output goes
+  logBegin @7 :UInt64;               # node -> head: the log's size before this incarnation
 }
 
 # An incarnation writes into its log from there on.
