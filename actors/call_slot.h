@@ -19,10 +19,10 @@ class CallSlot {
  public:
   // From here to `end` it is this thread's call (rt::this_call).
   void begin(const Transport* caller, std::uint64_t sequence, std::uint64_t method) {
-    call_.begin(method);
     caller_.store(caller, std::memory_order_relaxed);
     sequence_.store(sequence, std::memory_order_release);
     RunningCall::current() = &call_;
+    call_.begin(method);
   }
   void end() {
     RunningCall::current() = nullptr;
@@ -30,6 +30,8 @@ class CallSlot {
     if (is_cancelling_.load(std::memory_order_seq_cst)) const std::lock_guard wait_for_it(mutex_);
     call_.reset();
   }
+
+  const RunningCall& call() const { return call_; }
 
   // False: that call doesn't run here.
   bool cancel(const Transport* caller, std::uint64_t sequence) {
@@ -40,8 +42,6 @@ class CallSlot {
     is_cancelling_.store(false, std::memory_order_seq_cst);
     return runs;
   }
-
-  const RunningCall& call() const { return call_; }
 
  private:
   RunningCall call_;

@@ -37,11 +37,11 @@ struct MethodEntry {
   Invoke invoke = nullptr;  // one of the two; both null where this program has no such method
   Begin begin = nullptr;
   bool is_urgent = false;
+  bool needs_object = true;     // false: it may run before its actor is there
   bool is_first = false;        // runs on the actor's first thread, whatever threads it has
   std::uint64_t of = 0;         // class_hash of the objects that it takes; 0: rt's own, which takes any
   std::string_view group = {};  // of threads; empty: the actor's own
-  bool needs_object = true;     // an urgent one that doesn't is of the process: it runs before the actor is there too
-  std::string_view name = {};   // for people
+  std::string_view name = {};   // the method's, for people
 };
 
 bool register_class(std::string_view name, ClassEntry entry);

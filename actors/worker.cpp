@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -185,7 +186,7 @@ WorkerStart wait_for_start(int agent_fd) {
   });
 
   wait_for_debugger(start, *client);
-  serving.open(served(start, construct_or_give_up(start, *client), *client));
+  serving.open(take_up(start, construct_or_give_up(start, *client), *client));
   serving.serve();
 }
 

@@ -65,7 +65,7 @@ WorkerContext context_of(const WorkerStart& start, Client& client) {
   return context;
 }
 
-Serving::Actor served(const WorkerStart& start, AnyObject object, Client& client) {
+Serving::Actor take_up(const WorkerStart& start, AnyObject object, Client& client) {
   return {.object = std::move(object),
           .of = find_class(start.class_name).of,
           .context = &client,

@@ -29,9 +29,9 @@ struct WorkerStart {
 WorkerStart read_worker_start(wire::StartWorker::Reader from);
 
 WorkerContext context_of(const WorkerStart& start, Client& client);
-Serving::Actor served(const WorkerStart& start, AnyObject object, Client& client);
 
 // Code::NotFound: this program has no such class. Failed: the constructor threw, and the head was told what.
 Result<AnyObject> construct(const WorkerStart& start, Client& client);
+Serving::Actor take_up(const WorkerStart& start, AnyObject object, Client& client);  // what is to be served
 
 }  // namespace rt::detail

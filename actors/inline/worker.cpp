@@ -73,7 +73,7 @@ void InlineWorker::serve() {
     why_ = object.error().message;
     return;
   }
-  Serving::Actor actor = served(start_, *std::move(object), *client_);
+  Serving::Actor actor = take_up(start_, *std::move(object), *client_);
   actor.make_group = [this](std::uint32_t count, CallGroup::Run run) {
     return std::make_unique<InlineFibers>(scheduler_, party_, count, std::move(run));
   };

@@ -247,9 +247,9 @@ struct ActorStarted {
   address @2 :Text;
   pid @3 :UInt32;
   client @4 :UInt64;                 # the worker's own client id
-  calls @5 :CallLimits;              # head -> client
-  log @6 :Text;                      # node -> head: where its output goes
-  logBegin @7 :UInt64;               # node -> head: the log's size before this incarnation
+  log @5 :Text;                      # where its output goes
+  logBegin @6 :UInt64;               # the log's size before this incarnation
+  calls @7 :CallLimits;              # head -> client
 }
 
 # An incarnation writes into its log from there on.
