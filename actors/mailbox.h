@@ -51,7 +51,7 @@ class Mailbox final : public Executor {
   void picked_up(const Letter& letter);
   void post(Job& job) override;
   void pause();  // for a moment, in which this thread reads and writes the rings
-  std::size_t pending();  // calls that wait here
+  std::size_t pending();  // calls that wait for their turn, here or set aside
 
   // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }
