@@ -30,7 +30,7 @@ class Actor {
       return typename Traits::Returned(std::make_unique<detail::StreamInlet>(std::move(call), std::move(items)));
     } else {
       return Future<typename detail::Method<M, T>::Traits::Result>(
-        client().call(id_, detail::Method<M, T>::name, encoded<M>(std::forward<Args>(args)...).bytes(), {deadline_}));
+          client().call(id_, detail::Method<M, T>::name, encoded<M>(std::forward<Args>(args)...).bytes(), {deadline_}));
     }
   }
 

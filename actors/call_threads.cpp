@@ -47,6 +47,7 @@ void CallThreads::look(const std::function<void(const RunningCall&)>& at) const 
 }
 
 void CallThreads::work(CallSlot& slot) {
+  const WaitWatch::Scope watched(slot.waits());
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return is_over_ || !letters_.empty(); });

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "rt/actors/wait.h"
+#include "rt/actors/wait_watch.h"
 #include "rt/runtime/net/ring_poller.h"
 
 namespace rt::detail {
@@ -19,7 +20,9 @@ TimePoint after(std::chrono::milliseconds limit) {
 
 // Waits on the poller; where that throws, nothing of the stack that is left may be reached any more.
 template <class Forget>
-bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, Forget forget) {
+bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, std::span<CallState* const> calls, Forget forget) {
+  WaitWatch* const watch = WaitWatch::current();
+  if (watch && !calls.empty() && !poller.takes_turns()) return watch->wait(poller, waiter, until, calls);
   try {
     return poller.wait(waiter, until);
   } catch (...) {
@@ -105,6 +108,15 @@ void CallState::fire() {
   }
 }
 
+void CallState::probe(const Probe& probe) {
+  if (sender_ && !is_complete()) sender_->probe(*this, probe);
+}
+
+void CallState::give_up(Error error) {
+  fail(std::move(error));
+  if (sender_) sender_->cancel(*this);
+}
+
 bool CallState::listen(Listener& listener) {
   std::uintptr_t head = listeners_.load(std::memory_order_acquire);
   while (head != kComplete) {
@@ -150,7 +162,8 @@ bool CallState::wait_for(std::chrono::milliseconds limit) {
 bool CallState::wait_until(TimePoint until) {
   WaitingThread thread(poller_);
   if (!listen(thread)) return true;
-  if (wait_on(poller_, thread.waiter, until, [&] { (void)forget(thread); })) return true;
+  CallState* const self = this;
+  if (wait_on(poller_, thread.waiter, until, {&self, 1}, [&] { (void)forget(thread); })) return true;
   if (forget(thread)) return false;
   while (!thread.waiter.is_done()) std::this_thread::yield();  // whoever completes it has let go of this stack
   return true;
@@ -176,7 +189,8 @@ std::size_t wait_for_some(const std::vector<CallState*>& states, std::size_t cou
     for (std::size_t i = 0; i < states.size(); ++i)
       if (states[i]->forget(listeners[i])) countdown.under_way.fetch_sub(1);
   };
-  wait_on(countdown.poller, countdown.waiter, after(limit), forget);
+  const bool needs_all = count == states.size();
+  wait_on(countdown.poller, countdown.waiter, after(limit), needs_all ? states : std::vector<CallState*>(), forget);
   forget();
   while (countdown.under_way.load(std::memory_order_acquire) > 0) std::this_thread::yield();  // they are being fired
   return complete();

@@ -23,6 +23,8 @@ class RingPoller;
 
 namespace detail {
 
+struct Probe;
+
 // Takes what a call yields before it is complete. On the thread that reads.
 class ItemSink {
  public:
@@ -45,6 +47,7 @@ class CallState {
    public:
     virtual void cancel(CallState& state) = 0;
     virtual void grant(CallState& state, std::uint32_t items) = 0;  // it may yield so many more
+    virtual void probe(CallState& state, Probe probe) = 0;          // somebody waits for it (wait_watch.h)
 
    protected:
     ~Sender() = default;
@@ -84,6 +87,8 @@ class CallState {
   void grant(std::uint32_t items) {
     if (sender_ && !is_complete()) sender_->grant(*this, items);
   }
+  void probe(const Probe& probe);
+  void give_up(Error error);                      // it ends so, whatever its actor does
   ItemSink* sink() const { return sink_.get(); }  // null: it yields nothing
   RingPoller& poller() const { return poller_; }
 

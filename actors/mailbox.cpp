@@ -47,13 +47,17 @@ void Mailbox::welcome(const std::shared_ptr<Transport>& caller) {
 
 void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) {
   wire::CallHeader header;
-  const bool is_known =
-      frame.type == FrameType::Call || frame.type == FrameType::Cancel || frame.type == FrameType::Grant;
+  const bool is_known = frame.type == FrameType::Call || frame.type == FrameType::Cancel ||
+                        frame.type == FrameType::Grant || frame.type == FrameType::Probe;
   if (!is_known || frame.body.size() < sizeof header) return caller->close();
   std::memcpy(&header, frame.body.data(), sizeof header);
   // An older incarnation's call is refused, never run.
   if (frame.route != actor() || header.incarnation != incarnation_) return caller->close();
   if (frame.type == FrameType::Cancel) return cancel(caller, header.sequence);
+  if (frame.type == FrameType::Probe) {
+    if (on_probe_) on_probe_(caller.get(), header.sequence, frame.body.substr(sizeof header));
+    return;
+  }
   if (frame.type == FrameType::Grant) {
     if (on_grant_ && header.sequence != 0) on_grant_(caller.get(), header.sequence, header.method);
     return;

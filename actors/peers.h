@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rt/actors/client.h"
+#include "rt/actors/wait_watch.h"
 #include "rt/runtime/base/clock.h"
 #include "rt/runtime/net/ring_poller.h"
 #include "rt/runtime/net/transport.h"
@@ -127,7 +128,9 @@ class Peers final : public CallState::Sender {
   void on_closed(const std::shared_ptr<Connection>& connection, const Error& error);
   void cancel(CallState& state) override;
   void grant(CallState& state, std::uint32_t items) override;
-  static void tell(const Peer& peer, const CallState& state, FrameType type, std::uint64_t word);
+  void probe(CallState& state, Probe probe) override;
+  static void tell(const Peer& peer, const CallState& state, FrameType type, std::uint64_t word,
+                   std::string_view body = {});
   static bool is_under_way(const Connection& connection, const CallState& state);
   void watch_deadline(TimePoint deadline);
   void on_deadline();

@@ -18,6 +18,9 @@ std::int64_t monotonic_now() {
 Serving::Serving(Mailbox& mailbox) : mailbox_(mailbox) {
   mailbox_.set_urgent([this](const Mailbox::Letter& letter) { return take_urgent(letter); });
   mailbox_.set_on_cancel([this](const Transport* caller, std::uint64_t sequence) { cancel({caller, sequence}); });
+  mailbox_.set_on_probe([this](const Transport* caller, std::uint64_t sequence, std::string_view probe) {
+    send_on({caller, sequence}, probe);
+  });
   mailbox_.set_on_grant([this](const Transport* caller, std::uint64_t sequence, std::uint64_t items) {
     sequence == 0 ? end_streams(caller) : grant({caller, sequence}, items);
   });
@@ -34,6 +37,7 @@ void Serving::open(Actor actor) {
   if (actor.threads > 1) groups_[""] = actor.make_group(actor.threads, run_in_group);
   if (const auto common = groups_.find(""); common != groups_.end()) common_ = common->second.get();
   actor_ = std::move(actor);
+  first_.waits().belongs_to(mailbox_.actor(), actor_.place.actor);
 }
 
 void Serving::close() {
@@ -61,6 +65,7 @@ bool Serving::take_urgent(const Mailbox::Letter& letter) {
 
 void Serving::serve() {
   Executor::current() = &mailbox_;
+  const WaitWatch::Scope watched(first_.waits());
   while (true) take_on(mailbox_.take());
 }
 

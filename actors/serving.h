@@ -65,6 +65,7 @@ class Serving {
   void cancel(Key call);
   void grant(Key call, std::uint64_t items);
   void end_streams(const Transport* reader);
+  void send_on(Key call, std::string_view probe);
   std::shared_ptr<Coroutine> find(Key call) const;
   void reach(const std::shared_ptr<Coroutine>& coroutine, std::uint64_t items);  // 0: to cancel it
   static const RunningCall& call_of(const Coroutine& coroutine);

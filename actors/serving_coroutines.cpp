@@ -37,6 +37,7 @@ struct Serving::Coroutine : Executor::Job, StreamOutlet, Cancellable {
     if (waiting && may_put()) resume();
   }
   void cancel() override { resume(); }
+  void probe(const Probe&) override {}  // it waits for its reader
   void resume() {
     call.waits_for = nullptr;
     RunningCall* const before = std::exchange(RunningCall::current(), &call);
@@ -161,6 +162,38 @@ void Serving::end_streams(const Transport* reader) {
       if (it->second && it->second->is_stream) streams.push_back(it->second);
   }
   for (const auto& stream : streams) reach(stream, 0);
+}
+
+// Somebody waits for this call. It waits in turn for what the first thread waits for, unless another may run it; and
+// where it is a coroutine, for what that awaits. On whichever thread reads.
+void Serving::send_on(Key call, std::string_view bytes) {
+  struct Ahead : Executor::Job {
+    std::shared_ptr<Coroutine> coroutine;
+    Probe probe;
+  };
+  Probe probe;
+  try {
+    Decoder from(bytes);
+    probe = decode<Probe>(from);
+  } catch (const Exception&) {
+    return;
+  }
+  std::shared_ptr<Coroutine> coroutine;
+  {
+    const std::lock_guard lock(mutex_);
+    coroutine = find(call);
+    if (groups_.empty() || coroutine || first_.runs(call.first, call.second)) first_.waits().send_on(probe);
+  }
+  if (!coroutine) return;
+  probe.hops.push_back({0, actor_.place.actor, ""});
+  auto ahead = std::make_unique<Ahead>();
+  ahead->coroutine = std::move(coroutine);
+  ahead->probe = std::move(probe);
+  ahead->run = [](Executor::Job& job) {
+    const std::unique_ptr<Ahead> self(&static_cast<Ahead&>(job));
+    if (Cancellable* const what = self->coroutine->call.waits_for) what->probe(self->probe);
+  };
+  mailbox_.post(*ahead.release());
 }
 
 // Under the lock.

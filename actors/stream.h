@@ -136,11 +136,12 @@ class [[nodiscard]] Stream {
   explicit Stream(std::coroutine_handle<promise_type> making) : making_(making) {}
   detail::StreamInlet& inlet() const {
     if (!reading_)
-      throw Exception({Code::Invalid, "this stream can't be read here: a call of the method that makes it returns one"});
+      throw Exception(
+          {Code::Invalid, "this stream can't be read here: a call of the method that makes it returns one"});
     return *reading_;
   }
 
-  std::coroutine_handle<promise_type> making_;     // one of the two
+  std::coroutine_handle<promise_type> making_;  // one of the two
   std::unique_ptr<detail::StreamInlet> reading_;
 };
 

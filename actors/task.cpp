@@ -89,6 +89,8 @@ void CallAwaiter::cancel() {
   resume();
 }
 
+void CallAwaiter::probe(const Probe& probe) { state_->probe(probe); }
+
 void CallAwaiter::check() const {
   if (is_cancelled_) throw Exception({Code::Cancelled, "the call was cancelled while it waited for another"});
 }

@@ -25,18 +25,6 @@ TEST_F(Inline, StartsNoProcessNoThreadAndNoRunFolder) {
 }
 
 // Two that call each other and wait: the circle is named, at once, and both live on.
-TEST_F(Inline, ACircleOfWaitingActorsFailsAndIsNamed) {
-  const auto a = person({.name = "a"}), b = person({.name = "b"});
-  a.call<&Person::meet>(b).get();
-  b.call<&Person::meet>(a).get();
-  const Error error = error_of(a.call<&Person::meet_in_a_circle>());
-  EXPECT_THAT(error.message,
-              AllOf(HasSubstr("these wait for each other, and none could ever go on: "),
-                    HasSubstr("actor 'a' waits for actor 'b' (conformance::Person::add_to_other), which waits for "
-                              "actor 'a' (conformance::Person::add)")));
-  EXPECT_EQ(a.call<&Person::value>().get() + b.call<&Person::value>().get(), 0);
-}
-
 TEST_F(Inline, AWaitThatNothingCanEndFailsAtOnce) {
   const auto first = person({.name = "first", .cpus = 4});
   const auto second = person({.name = "second", .cpus = 4});

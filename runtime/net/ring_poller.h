@@ -83,6 +83,7 @@ class RingPoller : public boost::asio::execution_context::service {
 
   // From now on whoever waits takes turns. Before anybody waits or has a ring; the turns outlive all who wait.
   void take_turns(Turns& turns);
+  bool takes_turns() const { return turns_ != nullptr; }
 
   // From a handler: whoever polls shall stop, what was just read is what it wants.
   void stop_polling() { is_stopped_ = true; }

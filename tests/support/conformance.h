@@ -56,6 +56,24 @@ class Person {
   int add_to_other(int by) { return other_.call<&Person::add>(by).get(); }
   void let_other_fail(std::string why) { other_.call<&Person::fail>(why).get(); }
   int meet_in_a_circle() { return other_.call<&Person::add_to_other>(1).get(); }
+  // Each waits for the next one, `steps` times.
+  int walk(int steps) { return steps == 0 ? n_ : other_.call<&Person::walk>(steps - 1).get(); }
+  int wait_for_gentle_other() { return other_.call<&Person::add_gently>(1).get(); }
+  int wait_for_both(rt::Actor<Person> idle) {
+    const std::vector both{idle.call<&Person::add>(1), other_.call<&Person::walk>(1)};
+    rt::wait_all(both);
+    return both[1].get();
+  }
+  rt::Stream<int> count_to(int end) {
+    for (int i = 0; i < end; ++i) co_yield i;
+    if (end == 3) throw std::out_of_range("no fourth");
+  }
+  rt::Task<int> sum_of_others(int end) {
+    auto numbers = other_.call<&Person::count_to>(end);
+    int sum = 0;
+    while (const auto number = co_await numbers.next()) sum += *number;
+    co_return sum;
+  }
   void tell_other(std::string what) { other_.call<&Person::note>(what).get(); }
   void tell_other_and_fail(std::string why) {
     try {
