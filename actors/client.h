@@ -111,7 +111,8 @@ struct SpawnRequest {
 
 // How a call is made.
 struct CallTerms {
-  std::chrono::nanoseconds deadline{0};  // from now; 0: none
+  std::chrono::nanoseconds deadline{0};      // from now; 0: none
+  std::shared_ptr<ItemSink> sink = nullptr;  // of a stream
 };
 
 struct CallUnderWay {

@@ -50,6 +50,7 @@ class Mailbox final : public Executor {
   void set_aside(const Letter& letter);
   void picked_up(const Letter& letter);
   void post(Job& job) override;
+  void pause();  // for a moment, in which this thread reads and writes the rings
   std::size_t pending();  // calls that wait for their turn, here or set aside
 
   // Before `open`. Both run where the rings are read.
@@ -57,6 +58,10 @@ class Mailbox final : public Executor {
   // A caller gives up a call that isn't waiting here: it runs, or is over.
   void set_on_cancel(std::function<void(const Transport* caller, std::uint64_t sequence)> on_cancel) {
     on_cancel_ = std::move(on_cancel);
+  }
+  // The reader of a stream has read so many of its items; none: it has gone, with all its streams (sequence 0).
+  void set_on_grant(std::function<void(const Transport* caller, std::uint64_t sequence, std::uint64_t items)> on_grant) {
+    on_grant_ = std::move(on_grant);
   }
 
  private:
@@ -89,6 +94,7 @@ class Mailbox final : public Executor {
   Waiter arrived_;
 
   std::function<void(const Transport*, std::uint64_t)> on_cancel_;
+  std::function<void(const Transport*, std::uint64_t, std::uint64_t)> on_grant_;
   std::atomic<std::size_t> waiting_{0};  // letters and jobs
   std::atomic<bool> is_awaited_{false};  // the main thread waits for the next letter
   tbb::spin_mutex mutex_;                // guards all below

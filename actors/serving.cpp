@@ -1,7 +1,5 @@
 #include "rt/actors/serving.h"
 
-#include <poll.h>
-
 #include <chrono>
 #include <ctime>
 
@@ -15,33 +13,14 @@ std::int64_t monotonic_now() {
       .count();
 }
 
-Status reply(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, std::uint64_t actor) {
-  wire::CallHeader header = letter.header;
-  header.outcome = outcome;
-  return letter.from->send(FrameType::Reply, actor, {reinterpret_cast<const char*>(&header), sizeof header}, body);
-}
-
 }  // namespace
-
-struct Serving::Coroutine : Executor::Job {
-  Coroutine(Serving& of, const Mailbox::Letter& from) : serving(of), letter{from.from, from.header, Bytes()} {
-    run = [](Executor::Job& job) {
-      auto& ended = static_cast<Coroutine&>(job);
-      ended.serving.finish(ended);
-    };
-  }
-
-  Serving& serving;
-  const Mailbox::Letter letter;  // without its arguments
-  RunningCall call;
-  std::unique_ptr<RunningTask> task;
-  Coroutines::iterator place;
-  bool is_starting = false, has_ended = false;
-};
 
 Serving::Serving(Mailbox& mailbox) : mailbox_(mailbox) {
   mailbox_.set_urgent([this](const Mailbox::Letter& letter) { return take_urgent(letter); });
   mailbox_.set_on_cancel([this](const Transport* caller, std::uint64_t sequence) { cancel({caller, sequence}); });
+  mailbox_.set_on_grant([this](const Transport* caller, std::uint64_t sequence, std::uint64_t items) {
+    sequence == 0 ? end_streams(caller) : grant({caller, sequence}, items);
+  });
 }
 Serving::~Serving() = default;
 
@@ -150,108 +129,33 @@ std::vector<Serving::Running> Serving::running() {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, group] : groups_) group->look([&](const RunningCall& call) { add(call, false); });
   for (const auto& [key, coroutine] : coroutines_)
-    if (coroutine) add(coroutine->call, true);
+    if (coroutine) add(call_of(*coroutine), true);
   return all;
 }
 
-// --- coroutines -----------------------------------------------------------------------------------------------------
-
-void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
-  const auto coroutine = std::make_shared<Coroutine>(*this, letter);
-  {
-    const std::lock_guard lock(mutex_);
-    coroutine->place = coroutines_.emplace(Key{letter.from.get(), letter.header.sequence}, coroutine);
-  }
-  coroutine->call.begin(letter.header.method);
-  RunningCall::current() = &coroutine->call;
-  coroutine->is_starting = true;
-  try {
-    Decoder from(letter.arguments.view(), actor_.context);
-    coroutine->task = method.begin(actor_.object.get(), from);
-    coroutine->task->start(
-        [](void* argument) {
-          auto& ended = *static_cast<Coroutine*>(argument);
-          ended.has_ended = true;
-          if (!ended.is_starting) ended.serving.mailbox_.post(ended);  // its frame is still in use
-        },
-        coroutine.get());
-  } catch (...) {  // it didn't begin
-    answer(letter, threw(), /*may_wait=*/true);
-    forget(*coroutine);
-  }
-  coroutine->is_starting = false;
-  RunningCall::current() = nullptr;
-  if (coroutine->has_ended) finish(*coroutine);
-}
-
-void Serving::forget(Coroutine& coroutine) {
-  std::shared_ptr<Coroutine> last;
-  const std::lock_guard lock(mutex_);
-  last = std::move(coroutine.place->second);
-  coroutines_.erase(coroutine.place);
-}
-
-void Serving::finish(Coroutine& coroutine) {
-  Answer result;
-  try {
-    coroutine.task->result(result.body);
-  } catch (const Exception& e) {
-    result = threw();
-    if (e.code() == Code::Cancelled && coroutine.call.is_cancelled())
-      result = {.outcome = wire::Outcome::Cancelled, .body = {}};
-  } catch (...) {
-    result = threw();
-  }
-  answer(coroutine.letter, result, /*may_wait=*/true);
-  forget(coroutine);
-}
-
-// On whichever thread reads: what a coroutine waits for is ended on its own.
-void Serving::cancel(Key call) {
-  struct Reach : Executor::Job {
-    explicit Reach(std::shared_ptr<Coroutine> one) : coroutine(std::move(one)) {
-      run = [](Executor::Job& job) {
-        const std::unique_ptr<Reach> self(&static_cast<Reach&>(job));
-        if (self->coroutine->call.waits_for) self->coroutine->call.waits_for->cancel();
-      };
-    }
-    const std::shared_ptr<Coroutine> coroutine;
-  };
-  if (first_.cancel(call.first, call.second)) return;
-  std::shared_ptr<Coroutine> coroutine;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [name, group] : groups_) {
-      if (const auto letter = group->take_out(call.first, call.second)) {
-        mailbox_.picked_up(*letter);
-        return answer(*letter, {.outcome = wire::Outcome::Cancelled, .body = {}}, /*may_wait=*/false);
-      }
-      if (group->cancel(call.first, call.second)) return;
-    }
-    const auto it = coroutines_.find(call);
-    if (it != coroutines_.end()) coroutine = it->second;
-  }
-  if (!coroutine) return;
-  coroutine->call.cancel();
-  mailbox_.post(*std::make_unique<Reach>(coroutine).release());
+void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
+  if (letter.header.sequence == 0) return;
+  const Status sent = say(letter, answer.outcome, answer.body.bytes(), may_wait);
+  if (sent || sent.error().code != Code::Invalid) return;  // too long a result
+  Encoder body;
+  Thrown thrown = actor_.place;
+  thrown.type = "rt::Exception";
+  thrown.text = sent.error().message;
+  encode(body, thrown);
+  (void)say(letter, wire::Outcome::Threw, body.bytes(), may_wait);
 }
 
 // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
-void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
-  if (letter.header.sequence == 0) return;
-  Status sent = reply(letter, answer.outcome, answer.body.bytes(), mailbox_.actor());
-  if (!sent && sent.error().code == Code::Invalid) {  // too long a result
-    Encoder body;
-    Thrown thrown = actor_.place;
-    thrown.type = "rt::Exception";
-    thrown.text = sent.error().message;
-    encode(body, thrown);
-    sent = reply(letter, wire::Outcome::Threw, body.bytes(), mailbox_.actor());
-  }
+Status Serving::say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait) {
+  wire::CallHeader header = letter.header;
+  header.outcome = outcome;
+  const std::string_view head(reinterpret_cast<const char*>(&header), sizeof header);
+  Status sent = letter.from->send(FrameType::Reply, mailbox_.actor(), head, body);
   while (may_wait && !sent && sent.error().code == Code::Unavailable) {
-    ::poll(nullptr, 0, 10);
-    sent = reply(letter, answer.outcome, answer.body.bytes(), mailbox_.actor());
+    mailbox_.pause();
+    sent = letter.from->send(FrameType::Reply, mailbox_.actor(), head, body);
   }
+  return sent;
 }
 
 }  // namespace rt::detail

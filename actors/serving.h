@@ -63,6 +63,11 @@ class Serving {
 
   bool take_urgent(const Mailbox::Letter& letter);
   void cancel(Key call);
+  void grant(Key call, std::uint64_t items);
+  void end_streams(const Transport* reader);
+  std::shared_ptr<Coroutine> find(Key call) const;
+  void reach(const std::shared_ptr<Coroutine>& coroutine, std::uint64_t items);  // 0: to cancel it
+  static const RunningCall& call_of(const Coroutine& coroutine);
   void take_on(Mailbox::Letter& letter);
   CallGroup* group_of(const MethodEntry& method);
   void run(const Mailbox::Letter& letter, const MethodEntry& method, CallSlot& slot);
@@ -72,6 +77,7 @@ class Serving {
   void forget(Coroutine& coroutine);
   Answer threw() const;
   void answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait);
+  Status say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait);
 
   Mailbox& mailbox_;
   Actor actor_;                  // its object is guarded by the mutex until it is open
