@@ -56,6 +56,27 @@ TEST_F(Inline, TheOrderIsThatOfTheCallsAcrossAllActors) {
   EXPECT_EQ(judge.call<&Person::notes>().get(), expected);
 }
 
+TEST_F(Inline, MoreCallsThanAMailboxTakesAreHeldBackAndRunInOrder) {
+  const auto busy = person();
+  const auto waits = busy.call<&Person::wait_for_key>("go");
+  constexpr int kCalls = 100'100;
+  std::vector<Future<int>> sums;
+  for (int i = 0; i < kCalls; ++i) sums.push_back(busy.call<&Person::add>(1));
+  EXPECT_FALSE(sums.back().result(1ms));
+  person().call<&Person::set_key>("go", "").get();
+  EXPECT_EQ(sums.back().get(), kCalls);
+  EXPECT_EQ(sums[kCalls / 2].get(), kCalls / 2 + 1);
+}
+
+TEST_F(Inline, OneThatLeavesWhileItsThreadWaitsForNobodyCanBeKilled) {
+  const auto actor = person({.concurrency = 2});
+  const auto waits = actor.call<&Person::wait_for_ever>(person({.name = "idle"}));
+  actor.call<&Person::leave>().get();
+  EXPECT_EQ(error_of(waits).code, Code::Deadline);
+  actor.kill();
+  EXPECT_EQ(error_of(waits).code, Code::MaybeRan);
+}
+
 TEST_F(Inline, AnotherThreadIsRefused) {
   const auto actor = person();
   std::string said;

@@ -43,10 +43,13 @@ void Scheduler::make_ready(Strand& strand) {
 
 void Scheduler::end(Party& party) {
   party.is_ending = true;
-  for (Strand* const strand : party.strands) {
-    strand->is_ending = true;
-    make_ready(*strand);
-  }
+  for (Strand* const strand : party.strands) end(*strand);
+}
+
+void Scheduler::end(Strand& strand) {
+  if (strand.is_closing) return;
+  strand.is_ending = true;
+  make_ready(strand);
 }
 
 void Scheduler::remove(Strand& strand) {

@@ -49,6 +49,7 @@ struct Strand {
   std::function<void()> body;      // on its fiber; throws nothing
   std::function<void()> on_ended;  // on the thread's own stack; may destroy this
   bool is_ending = false;          // its waits throw WorkerEnds
+  bool is_closing = false;         // nothing ends it any more: it is about to end
 
   // --- the scheduler's
   std::unique_ptr<Fiber> fiber;
@@ -72,9 +73,10 @@ class Scheduler final : public Turns {
   RingPoller& poller() { return poller_; }
   Party& driver() { return driver_; }
 
-  void add(Party& party);       // an actor
-  void begin(Strand& strand);   // its first turn comes
-  void end(Party& party);       // the waits of its strands throw from now on
+  void add(Party& party);      // an actor
+  void begin(Strand& strand);  // its first turn comes
+  void end(Party& party);      // the waits of its strands throw from now on
+  void end(Strand& strand);
   void remove(Strand& strand);  // one that has ended
   void remove(Party& party);    // with all that is under way to it; its strands have ended
   void post(Party& to, std::function<void()> event);

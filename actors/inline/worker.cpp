@@ -62,6 +62,7 @@ void InlineWorker::live() {
     if (!strand_.is_ending) serve();
   } catch (const WorkerEnds&) {
   }
+  strand_.is_closing = true;
   party_.is_ending = strand_.is_ending = false;  // its destructor may wait, as that of one that leaves may
   serving_.close();
 }

@@ -55,6 +55,7 @@ class Person {
   void meet(rt::Actor<Person> other) { other_ = other; }
   int add_to_other(int by) { return other_.call<&Person::add>(by).get(); }
   void let_other_fail(std::string why) { other_.call<&Person::fail>(why).get(); }
+  void wait_for_ever(rt::Actor<Person> other) { (void)rt::watch(other).next(); }
   int meet_in_a_circle() { return other_.call<&Person::add_to_other>(1).get(); }
   // Each waits for the next one, `steps` times.
   int walk(int steps) { return steps == 0 ? n_ : other_.call<&Person::walk>(steps - 1).get(); }
@@ -173,6 +174,14 @@ class PeopleTest : public ClusterTest {
     auto one = person();
     one.call<&conformance::Person::meet>(other).get();
     return one;
+  }
+  // From its return to `let_go` it is in the middle of a method.
+  void hold(const Actor<conformance::Person>& actor) {
+    actor.call<&conformance::Person::meet_at>("is held", "go");
+    person().call<&conformance::Person::wait_for_key>("is held").get();
+  }
+  void let_go() {
+    for (const char* key : {"go", "go left"}) person().call<&conformance::Person::set_key>(key, "").get();
   }
   std::string me() const { return "the driver (pid " + std::to_string(::getpid()) + ")"; }
 };
