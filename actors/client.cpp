@@ -192,7 +192,7 @@ class ClientOfAgent final : public Client {
   const std::string& run_folder() const override { return run_folder_; }
   std::uint32_t node() const override { return node_; }
   RingPoller& poller() override { return io_.poller(); }
-  TaskPool& tasks() override { return tasks_; }
+  TaskStarter& tasks() override { return tasks_; }
 
  private:
   std::uint64_t next_id() { return (id_ << 24) + next_actor_.fetch_add(1); }

@@ -112,7 +112,7 @@ struct CallTerms {
 };
 
 class IoThread;
-class TaskPool;
+class TaskStarter;
 class Watcher;
 
 struct ClientStart {
@@ -158,7 +158,7 @@ class Client {
   virtual const std::string& run_folder() const = 0;
   virtual std::uint32_t node() const = 0;
   virtual RingPoller& poller() = 0;
-  virtual TaskPool& tasks() = 0;
+  virtual TaskStarter& tasks() = 0;
   LargeStore* large() const { return large_; }  // the node's object store; null: this process has none
 
  protected:

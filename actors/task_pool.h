@@ -15,34 +15,24 @@
 #include <vector>
 
 #include "rt/actors/client.h"
-#include "rt/actors/task_board.h"
+#include "rt/actors/task_terms.h"
 #include "rt/runtime/base/clock.h"
 
 namespace rt {
-
-struct JobProgram;
 
 namespace detail {
 
 class TaskBroker;
 
-struct TaskTerms {
-  TaskShape shape;
-  int retries = 0;  // after the death of the process that it ran in
-  std::chrono::nanoseconds deadline{0};
-};
-
-class TaskPool final : public CallState::Canceller {
+class TaskPool final : public TaskStarter, public CallState::Canceller {
  public:
   explicit TaskPool(Client& client) : client_(client) {}
   ~TaskPool() { close(); }
 
-  using Write = std::function<void(Encoder&)>;  // the arguments; throws what fails the task
-  // `needs`: what has to be complete before.
-  std::shared_ptr<CallState> run(wire::MethodName function, Write write,
+  std::shared_ptr<CallState> run(const wire::MethodName& function, Write write,
                                  const std::vector<std::shared_ptr<CallState>>& needs, const TaskTerms& terms,
-                                 const JobProgram& program);
-  void use_broker(ActorId broker);
+                                 const JobProgram& program) override;
+  void use_broker(ActorId broker) override;
   void close();  // what is left fails
 
  private:
