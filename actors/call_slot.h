@@ -18,10 +18,11 @@ namespace detail {
 class CallSlot {
  public:
   // From here to `end` it is this thread's call (rt::this_call).
-  void begin(const Transport* caller, std::uint64_t sequence) {
+  void begin(const Transport* caller, std::uint64_t sequence, std::uint64_t method) {
     caller_.store(caller, std::memory_order_relaxed);
     sequence_.store(sequence, std::memory_order_release);
     RunningCall::current() = &call_;
+    call_.begin(method);
   }
   void end() {
     RunningCall::current() = nullptr;
@@ -29,6 +30,8 @@ class CallSlot {
     if (is_cancelling_.load(std::memory_order_seq_cst)) const std::lock_guard wait_for_it(mutex_);
     call_.reset();
   }
+
+  const RunningCall& call() const { return call_; }
 
   // False: that call doesn't run here.
   bool cancel(const Transport* caller, std::uint64_t sequence) {

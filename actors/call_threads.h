@@ -32,7 +32,7 @@ class CallThreads {
   // A call that hasn't begun; it won't.
   std::optional<Mailbox::Letter> take_out(const Transport* caller, std::uint64_t sequence);
   bool cancel(const Transport* caller, std::uint64_t sequence);  // false: it doesn't run here
-  std::size_t threads() const { return threads_.size(); }
+  const std::vector<std::unique_ptr<CallSlot>>& slots() const { return slots_; }
 
  private:
   void work(CallSlot& slot);

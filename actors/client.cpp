@@ -14,6 +14,7 @@
 #include "rt/actors/peers.h"
 #include "rt/actors/task_pool.h"
 #include "rt/actors/watchers.h"
+#include "rt/runtime/net/unix_socket.h"
 
 namespace rt::detail {
 namespace {
@@ -22,16 +23,18 @@ using wire::Control;
 
 class ClientOfAgent final : public Client {
  public:
-  explicit ClientOfAgent(IoThread& io)
-      : io_(io),
-        link_(io.io()),
-        peers_(io.io(), static_cast<Client*>(this), [this](ActorId id) { ask_for_news(id); }),
+  ClientOfAgent(boost::asio::io_context& io, IoThread* thread, Peers::Connect connect)
+      : poller_(RingPoller::of(io)),
+        thread_(thread),
+        link_(io),
+        peers_(
+            io, static_cast<Client*>(this), [this](ActorId id) { ask_for_news(id); }, std::move(connect)),
         keys_(link_),
         tasks_(*this) {}
 
   ~ClientOfAgent() override {
     link_.close();
-    io_.stop();
+    if (thread_) thread_->stop();
     tasks_.close();
     const Error ended{Code::Unavailable, "this process has left the cluster"};
     link_.fail_all(ended);
@@ -39,14 +42,15 @@ class ClientOfAgent final : public Client {
     watchers_.tell_all(ended);
   }
 
-  void open(const ClientStart& start) {
-    id_ = start.joined.client;
-    node_ = start.joined.node;
-    run_folder_ = start.joined.run_folder;
-    if (!ProcessStore::of(io_.io()).store()) ProcessStore::of(io_.io()).open(start.joined);
-    large_ = ProcessStore::of(io_.io()).store();
+  void open(const Joined& joined, std::shared_ptr<Transport> agent) {
+    id_ = joined.client;
+    node_ = joined.node;
+    run_folder_ = joined.run_folder;
+    ProcessStore& store = ProcessStore::of(poller_.io());
+    if (!store.store()) store.open(joined);
+    large_ = store.store();
     link_.open(
-        start.agent_fd, [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
+        std::move(agent), [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
   }
 
   ActorId spawn(const SpawnRequest& request) override {
@@ -95,7 +99,7 @@ class ClientOfAgent final : public Client {
 
   Result<std::vector<ActorFacts>> list(const std::string& name_space) override {
     return link_.ask([&](Control::Builder control) { control.setListActors(name_space); },
-                     [](wire::Reply::Reader reply) { return read_actors(reply.getActors()); },
+                     [this](wire::Reply::Reader reply) { return read_actors(reply.getActors(), run_folder_); },
                      ControlLink::kAnswerLimit);
   }
 
@@ -125,6 +129,23 @@ class ClientOfAgent final : public Client {
   Status constructor_threw(const std::string& what) override {
     return link_.ask([&](Control::Builder control) { control.setConstructorThrew(what); },
                      [](wire::Reply::Reader) { return Unit{}; }, ControlLink::kAnswerLimit);
+  }
+
+  void say(const std::string& what) override {
+    link_.send([&](Control::Builder control) { control.setSay(what); }, nullptr);
+  }
+
+  void on_said(std::function<void(const std::string&)> handler) override {
+    const std::lock_guard lock(mutex_);
+    said_handler_ = std::move(handler);
+  }
+
+  void follow_logs(std::function<void(const LogBegins&)> told) override {
+    {
+      const std::lock_guard lock(mutex_);
+      log_handler_ = std::move(told);
+    }
+    link_.send([](Control::Builder control) { control.setFollowLogs(); }, nullptr);
   }
 
   void on_stop(std::function<void()> handler) override {
@@ -163,6 +184,9 @@ class ClientOfAgent final : public Client {
     link_.send([&](Control::Builder control) { control.setReleaseLease(lease); }, nullptr);
   }
 
+  std::vector<CallUnderWay> under_way() override { return peers_.under_way(); }
+  void give_up(const CallUnderWay& call, const Error& error) override { peers_.give_up(*call.state, error); }
+
   void on_death(std::function<void(const ActorDeath&)> handler) override {
     const std::lock_guard lock(mutex_);
     death_handler_ = std::move(handler);
@@ -191,7 +215,7 @@ class ClientOfAgent final : public Client {
   KeyValue& keys() override { return keys_; }
   const std::string& run_folder() const override { return run_folder_; }
   std::uint32_t node() const override { return node_; }
-  RingPoller& poller() override { return io_.poller(); }
+  RingPoller& poller() override { return poller_; }
   TaskStarter& tasks() override { return tasks_; }
 
  private:
@@ -218,7 +242,20 @@ class ClientOfAgent final : public Client {
       on_death_notice(read_death(notice.getActorDied()));
     } else if (notice.isStop()) {
       on_stop_asked();
+    } else if (notice.isSay()) {
+      if (const auto handler = handler_now(said_handler_)) handler(wire::text(notice.getSay()));
+    } else if (notice.isLogBegins()) {
+      const auto begins = notice.getLogBegins();
+      if (const auto handler = handler_now(log_handler_))
+        handler({begins.getActor(), wire::text(begins.getName()), wire::text(begins.getLog()),
+                 static_cast<int>(begins.getPid()), begins.getBegin()});
     }
+  }
+
+  template <class Handler>
+  Handler handler_now(const Handler& handler) {
+    const std::lock_guard lock(mutex_);
+    return handler;
   }
 
   void on_stop_asked() {
@@ -260,7 +297,8 @@ class ClientOfAgent final : public Client {
     if (handler) handler();
   }
 
-  IoThread& io_;
+  RingPoller& poller_;
+  IoThread* const thread_;  // null: none of its own
   ControlLink link_;
   Peers peers_;
   Watchers watchers_;
@@ -275,14 +313,22 @@ class ClientOfAgent final : public Client {
   std::function<void(const ActorDeath&)> death_handler_;
   std::function<void()> lost_handler_;
   std::function<void()> stop_handler_;
+  std::function<void(const std::string&)> said_handler_;
+  std::function<void(const LogBegins&)> log_handler_;
   bool is_lost_ = false, is_to_stop_ = false;
 };
 
 }  // namespace
 
 std::shared_ptr<Client> Client::start(const ClientStart& start) {
-  auto client = std::make_shared<ClientOfAgent>(*start.io);
-  client->open(start);
+  auto client = std::make_shared<ClientOfAgent>(start.io->io(), start.io, nullptr);
+  client->open(start.joined, make_unix_transport(start.io->io(), start.agent_fd));
+  return client;
+}
+
+std::shared_ptr<Client> Client::start(const InlineClientStart& start) {
+  auto client = std::make_shared<ClientOfAgent>(start.io, nullptr, start.connect);
+  client->open(start.joined, start.agent);
   return client;
 }
 

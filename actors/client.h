@@ -20,8 +20,13 @@
 #include "rt/runtime/base/result.h"
 #include "rt/runtime/wire/call.h"
 
+namespace boost::asio {
+class io_context;
+}
+
 namespace rt {
 
+class Transport;
 using ActorId = std::uint64_t;
 
 enum class DeathKind {
@@ -107,8 +112,23 @@ struct SpawnRequest {
 
 // How a call is made.
 struct CallTerms {
-  std::chrono::nanoseconds deadline{0};  // from now; 0: none
-  const Attachments* objects = nullptr;  // that the arguments refer to
+  std::chrono::nanoseconds deadline{0};      // from now; 0: none
+  std::shared_ptr<ItemSink> sink = nullptr;  // of a stream
+  const Attachments* objects = nullptr;      // that the arguments refer to
+};
+
+struct CallUnderWay {
+  ActorId actor = 0;
+  std::string_view method;
+  std::shared_ptr<CallState> state;
+};
+
+// An incarnation writes into its log from there on.
+struct LogBegins {
+  ActorId actor = 0;
+  std::string name, log;
+  int pid = 0;
+  std::uint64_t begin = 0;  // bytes
 };
 
 class IoThread;
@@ -121,9 +141,18 @@ struct ClientStart {
   Joined joined;
 };
 
+// Of a client that shares its process with its node and all actors (inline/node.h).
+struct InlineClientStart {
+  boost::asio::io_context& io;
+  std::shared_ptr<Transport> agent;
+  std::function<Result<std::shared_ptr<Transport>>(const std::string& address)> connect;
+  Joined joined;
+};
+
 class Client {
  public:
   static std::shared_ptr<Client> start(const ClientStart& start);
+  static std::shared_ptr<Client> start(const InlineClientStart& start);
   virtual ~Client() = default;
 
   virtual ActorId spawn(const SpawnRequest& request) = 0;  // what goes wrong comes as the actor's death
@@ -142,6 +171,7 @@ class Client {
   // A worker's. The first two wait until the head knows.
   virtual Status leaving() = 0;
   virtual Status constructor_threw(const std::string& what) = 0;
+  virtual void say(const std::string& what) = 0;            // the drivers print it
   virtual void on_stop(std::function<void()> handler) = 0;  // on the I/O thread; at once where it was asked already
 
   // `granted` runs on the I/O thread, once; it may come much later. The number cancels it before.
@@ -150,9 +180,14 @@ class Client {
   virtual void cancel_lease(std::uint64_t number) = 0;
   virtual void release(std::uint64_t lease) = 0;
 
+  virtual std::vector<CallUnderWay> under_way() = 0;                          // in no order
+  virtual void give_up(const CallUnderWay& call, const Error& error) = 0;     // it fails, and is cancelled
   virtual void on_death(std::function<void(const ActorDeath&)> handler) = 0;  // of actors spawned or called here
   // On the I/O thread; at once, on this one, where it is lost already.
   virtual void on_agent_lost(std::function<void()> handler) = 0;
+  virtual void on_said(std::function<void(const std::string&)> handler) = 0;  // by actors; on the I/O thread
+  // `told` runs on the I/O thread for each incarnation of any actor that starts from now on. Once.
+  virtual void follow_logs(std::function<void(const LogBegins&)> told) = 0;
   virtual Result<ClusterTotals> totals() = 0;
   virtual KeyValue& keys() = 0;
   virtual const std::string& run_folder() const = 0;

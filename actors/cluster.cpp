@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 
 #include "rt/actors/cluster_parts.h"
+#include "rt/actors/inspection.h"
 #include "rt/actors/trial_rank.h"
 #include "rt/actors/warm_up.h"
 #include "rt/actors/worker.h"
@@ -38,13 +41,57 @@ Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start(const ConnectOptio
     ::close(agent_fd);
     return parts->embedded->explain(joined.error());
   }
-  parts->client = detail::Client::start({.io = &parts->io, .agent_fd = agent_fd, .joined = *joined});
+  parts->io = std::make_unique<detail::IoThread>();
+  parts->client =
+      detail::Client::start(detail::ClientStart{.io = parts->io.get(), .agent_fd = agent_fd, .joined = *joined});
   return parts;
 }
 
+Result<std::unique_ptr<Cluster::Parts>> Cluster::Parts::start_inline(const ConnectOptions& options) {
+  auto parts = std::make_unique<Parts>();
+  RT_TRY(node, detail::InlineNode::start(options));
+  parts->inline_node = std::move(node);
+  parts->program.path = "/proc/self/exe";
+  parts->client = parts->inline_node->join_driver(std::string(options.name_space));
+  return parts;
+}
+
+Status Cluster::Parts::echo_logs() {
+  RT_TRY(started, LogEcho::start());
+  echo = std::move(started);
+  embedded->on_ended([to = echo.get()] { to->finish(); });
+  client->follow_logs([to = echo.get()](const detail::LogBegins& begins) {
+    to->follow({.path = begins.log, .name = begins.name + " " + std::to_string(begins.pid), .begin = begins.begin});
+  });
+  return Unit{};
+}
+
+namespace {
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value && std::string_view(value) != "0";
+}
+
+// RT_LOCAL: how a cluster inside this program runs.
+bool is_to_run_inline() {
+  const char* const local = std::getenv("RT_LOCAL");
+  if (!local || !*local) return false;
+  if (std::string_view(local) == "inline") return true;
+  throw Exception(
+      {Code::Invalid, std::string("RT_LOCAL is '") + local +
+                          "', which says nothing to rt: set it to inline (everything on this one thread, for "
+                          "a debugger), or unset it"});
+}
+
+}  // namespace
+
 Cluster connect(int, char**, ConnectOptions options) {
   detail::serve_if_worker();
+  if (is_to_run_inline()) return Cluster(Cluster::Parts::start_inline(options).get());
   auto parts = Cluster::Parts::start(options, "/proc/self/exe").get();
+  parts->client->on_said([](const std::string& what) { std::fprintf(stderr, "%s\n", what.c_str()); });
+  if (options.echo_logs || is_set("RT_ECHO")) parts->echo_logs().get();
   Embedded* const embedded = parts->embedded.get();
   // Half a cluster is of no use: what still runs is killed; calls have failed with Unavailable by then.
   parts->client->on_agent_lost([embedded] { embedded->kill_everything(); });
@@ -56,6 +103,7 @@ void detail::serve_if_worker() {
   if (!is_fork_server()) return;
   leave_signals_to_driver();
   register_trial_rank();
+  register_inspection();
   const std::string start_worker = serve_forks(run_warm_ups);
   run_worker(start_worker);
 }

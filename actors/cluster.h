@@ -26,6 +26,7 @@ struct ConnectOptions {
   std::uint64_t object_store = 0;                  // bytes of objects at most (see Ref); 0: 30 % of the memory
   std::initializer_list<Resource> resources = {};  // what else actors may reserve here
   std::string_view name_space = {};                // of the actors it spawns; empty: "default"
+  bool echo_logs = false;  // what actors write into their logs appears on stderr too, with who wrote it in front
 };
 
 class Cluster : public Spawner {

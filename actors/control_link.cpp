@@ -1,13 +1,12 @@
 #include "rt/actors/control_link.h"
 
-#include "rt/runtime/net/unix_socket.h"
-
 namespace rt::detail {
-void ControlLink::open(int agent_fd, std::function<void(wire::Control::Reader)> on_notice,
+
+void ControlLink::open(std::shared_ptr<Transport> agent, std::function<void(wire::Control::Reader)> on_notice,
                        std::function<void()> on_lost) {
   on_notice_ = std::move(on_notice);
   on_lost_ = std::move(on_lost);
-  transport_ = make_unix_transport(io_, agent_fd);
+  transport_ = std::move(agent);
   transport_->start(
       {.on_frame = [this](const Frame& frame) { on_frame(frame); }, .on_close = [this](const Error&) { lose(); }});
 }

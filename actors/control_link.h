@@ -7,13 +7,13 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 
 #include "rt/actors/key_value.h"
+#include "rt/runtime/net/ring_poller.h"
 #include "rt/runtime/net/transport.h"
 #include "rt/runtime/wire/control.capnp.h"
 #include "rt/runtime/wire/message.h"
@@ -25,8 +25,9 @@ class ControlLink {
   static constexpr std::chrono::seconds kAnswerLimit{30};  // of the head, for what it decides at once
   using OnReply = std::function<void(Result<wire::Reply::Reader>)>;
 
-  explicit ControlLink(boost::asio::io_context& io) : io_(io) {}
-  void open(int agent_fd, std::function<void(wire::Control::Reader)> on_notice, std::function<void()> on_lost);
+  explicit ControlLink(boost::asio::io_context& io) : poller_(RingPoller::of(io)) {}
+  void open(std::shared_ptr<Transport> agent, std::function<void(wire::Control::Reader)> on_notice,
+            std::function<void()> on_lost);
   void close();
   void fail_all(const Error& error);  // answers every request under way; the connection is closed
 
@@ -49,12 +50,16 @@ class ControlLink {
   auto ask(Fill&& fill, Read read, std::chrono::milliseconds limit)
       -> Result<std::decay_t<decltype(read(std::declval<wire::Reply::Reader>()))>> {
     using Answer = Result<std::decay_t<decltype(read(std::declval<wire::Reply::Reader>()))>>;
-    const auto promise = std::make_shared<std::promise<Answer>>();
-    auto future = promise->get_future();
-    const std::uint64_t request = send(fill, [promise, read](Result<wire::Reply::Reader> reply) {
-      promise->set_value(reply ? answer_of<Answer>(read, *reply) : Answer(reply.error()));
+    struct Asked {
+      Waiter waiter;
+      std::optional<Answer> answer;
+    };
+    const auto asked = std::make_shared<Asked>();
+    const std::uint64_t request = send(fill, [asked, read, this](Result<wire::Reply::Reader> reply) {
+      asked->answer.emplace(reply ? answer_of<Answer>(read, *reply) : Answer(reply.error()));
+      poller_.complete(asked->waiter);
     });
-    if (future.wait_for(limit) == std::future_status::ready) return future.get();
+    if (poller_.wait(asked->waiter, SystemClock().now() + limit)) return *std::move(asked->answer);
     forget(request);
     return Error{Code::Deadline, "no answer from the head within " + std::to_string(limit.count()) + " ms"};
   }
@@ -76,7 +81,7 @@ class ControlLink {
   void lose();
   std::optional<OnReply> take(std::uint64_t request);
 
-  boost::asio::io_context& io_;
+  RingPoller& poller_;
   std::shared_ptr<Transport> transport_;
   std::function<void(wire::Control::Reader)> on_notice_;
   std::function<void()> on_lost_;

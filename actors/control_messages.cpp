@@ -104,9 +104,10 @@ ActorDeath read_death(wire::ActorDied::Reader from) {
           .last_lines = text(from.getLastLines())};
 }
 
-std::vector<ActorFacts> read_actors(capnp::List<wire::ActorFacts>::Reader from) {
+// Where nobody said otherwise its node keeps its log in the run folder.
+std::vector<ActorFacts> read_actors(capnp::List<wire::ActorFacts>::Reader from, const std::string& run_folder) {
   std::vector<ActorFacts> actors;
-  for (const auto facts : from)
+  for (const auto facts : from) {
     actors.push_back({.id = facts.getActor(),
                       .name = text(facts.getName()),
                       .name_space = text(facts.getNameSpace()),
@@ -115,7 +116,14 @@ std::vector<ActorFacts> read_actors(capnp::List<wire::ActorFacts>::Reader from) 
                       .node = facts.getNode(),
                       .pid = static_cast<int>(facts.getPid()),
                       .incarnation = facts.getIncarnation(),
-                      .detached = facts.getDetached()});
+                      .detached = facts.getDetached(),
+                      .log = text(facts.getLog()),
+                      .last_error = text(facts.getLastError()),
+                      .parent = text(facts.getParent())});
+    ActorFacts& actor = actors.back();
+    if (actor.log.empty() && !run_folder.empty())
+      actor.log = run_folder + "/logs/actor-" + std::to_string(actor.id) + ".log";
+  }
   return actors;
 }
 

@@ -12,6 +12,6 @@ void fill_spawn(wire::Spawn::Builder to, ActorId actor, const SpawnRequest& requ
 void fill_supervise(wire::Supervise::Builder to, std::uint64_t number, const SupervisorOptions& options);
 Lease read_lease(wire::Lease::Reader from);
 ActorDeath read_death(wire::ActorDied::Reader from);
-std::vector<ActorFacts> read_actors(capnp::List<wire::ActorFacts>::Reader from);
+std::vector<ActorFacts> read_actors(capnp::List<wire::ActorFacts>::Reader from, const std::string& run_folder);
 
 }  // namespace rt::detail

@@ -142,6 +142,7 @@ Embedded::~Embedded() {
   head_fd_.reset();
   wait_for_end(head_);
   if (const auto killed = sweep_run(folder_.id()); !killed) log::error("{}", killed.error().message);
+  if (on_ended_) on_ended_();
 }
 
 }  // namespace rt

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@ class Embedded {
   int take_agent_fd();  // the socket to the agent, once
   Error explain(
       Error error) const;  // `error` of a first talk to the agent, with what its log says: the log goes with the folder
+  // `last` runs when all processes have ended, while their logs are still there.
+  void on_ended(std::function<void()> last) { on_ended_ = std::move(last); }
   void kill_everything();  // after an rtd was lost: nothing that this run started is alive when it returns
 
  private:
@@ -35,6 +38,7 @@ class Embedded {
   RunFolder folder_;
   Fd head_fd_, agent_fd_;
   pid_t head_ = 0, node_ = 0;
+  std::function<void()> on_ended_;
 };
 
 // Where rtd is: RT_RTD, beside this executable, where this library was built, in PATH.

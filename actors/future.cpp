@@ -1,7 +1,6 @@
 #include "rt/actors/future.h"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <thread>
 
 #include "rt/actors/blocking.h"
@@ -17,6 +16,17 @@ constexpr TimePoint kNever = TimePoint::max();
 TimePoint after(std::chrono::milliseconds limit) {
   const TimePoint now = SystemClock().now();
   return limit < std::chrono::duration_cast<std::chrono::milliseconds>(kNever - now) ? now + limit : kNever;
+}
+
+// Waits on the poller; where that throws, nothing of the stack that is left may be reached any more.
+template <class Forget>
+bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, Forget forget) {
+  try {
+    return wait_and_tell(poller, waiter, until);
+  } catch (...) {
+    forget();
+    throw;
+  }
 }
 
 // A thread that waits, on its own stack.
@@ -56,7 +66,7 @@ struct Continuation : CallState::Listener {
       if (own->poller.io().stopped())
         own->run();  // the process is leaving the cluster; there is no other thread any more
       else
-        boost::asio::post(own->poller.io(), std::move(own->run));
+        own->poller.post(std::move(own->run));
     };
   }
   RingPoller& poller;
@@ -141,7 +151,7 @@ bool CallState::wait_for(std::chrono::milliseconds limit) {
 bool CallState::wait_until(TimePoint until) {
   WaitingThread thread(poller_);
   if (!listen(thread)) return true;
-  if (wait_and_tell(poller_, thread.waiter, until)) return true;
+  if (wait_on(poller_, thread.waiter, until, [&] { (void)forget(thread); })) return true;
   if (forget(thread)) return false;
   while (!thread.waiter.is_done()) std::this_thread::yield();  // whoever completes it has let go of this stack
   return true;
@@ -163,9 +173,12 @@ std::size_t wait_for_some(const std::vector<CallState*>& states, std::size_t cou
     countdown.under_way.fetch_add(1);
     if (!states[i]->listen(listeners[i])) countdown.count();
   }
-  wait_and_tell(countdown.poller, countdown.waiter, after(limit));
-  for (std::size_t i = 0; i < states.size(); ++i)
-    if (states[i]->forget(listeners[i])) countdown.under_way.fetch_sub(1);
+  const auto forget = [&] {
+    for (std::size_t i = 0; i < states.size(); ++i)
+      if (states[i]->forget(listeners[i])) countdown.under_way.fetch_sub(1);
+  };
+  wait_on(countdown.poller, countdown.waiter, after(limit), forget);
+  forget();
   while (countdown.under_way.load(std::memory_order_acquire) > 0) std::this_thread::yield();  // they are being fired
   return complete();
 }

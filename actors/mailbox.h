@@ -46,12 +46,15 @@ class Mailbox final : public Executor {
   void take_on(std::uint64_t actor, std::uint32_t incarnation);
   Status open(const std::string& address);  // listens there
   std::uint64_t actor() const { return actor_.load(std::memory_order_relaxed); }
+  void welcome(const std::shared_ptr<Transport>& caller);
   Letter& take();  // waits; valid until the next take
   // A letter that was taken, and waits elsewhere for its turn, counts until it is picked up there. Any thread.
   void set_aside(const Letter& letter);
   void picked_up(const Letter& letter);
   void post(Job& job) override;
   ProcessStore& store() const { return store_; }
+  void pause();           // for a moment, in which this thread reads and writes the rings
+  std::size_t pending();  // calls that wait here
 
   // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }
@@ -59,10 +62,14 @@ class Mailbox final : public Executor {
   void set_on_cancel(std::function<void(const Transport* caller, std::uint64_t sequence)> on_cancel) {
     on_cancel_ = std::move(on_cancel);
   }
+  // The reader of a stream has read so many of its items; none: it has gone, with all its streams (sequence 0).
+  void set_on_grant(
+      std::function<void(const Transport* caller, std::uint64_t sequence, std::uint64_t items)> on_grant) {
+    on_grant_ = std::move(on_grant);
+  }
 
  private:
   void on_connected(Fd socket);
-  void welcome(const std::shared_ptr<Transport>& caller);
   void keep(Letter letter);
   bool is_full(std::size_t of_letters, std::size_t of_bytes) const {
     return count_ >= of_letters || bytes_ >= of_bytes;
@@ -93,6 +100,7 @@ class Mailbox final : public Executor {
   Waiter arrived_;
 
   std::function<void(const Transport*, std::uint64_t)> on_cancel_;
+  std::function<void(const Transport*, std::uint64_t, std::uint64_t)> on_grant_;
   std::atomic<std::size_t> waiting_{0};  // letters and jobs
   std::atomic<bool> is_awaited_{false};  // the main thread waits for the next letter
   tbb::spin_mutex mutex_;                // guards all below

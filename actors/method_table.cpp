@@ -26,6 +26,7 @@ bool register_class(std::string_view name, ClassEntry entry) { return tables().c
 
 bool register_method(const wire::MethodName& name, MethodEntry entry) {
   entry.is_urgent = name.is_urgent;
+  entry.name = name.text;
   return tables().methods.emplace(name.hash, entry).second;
 }
 

@@ -15,7 +15,8 @@ namespace {
 void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::string_view name) {
   const std::string method(name);
   switch (outcome) {
-    case wire::Outcome::Returned: break;
+    case wire::Outcome::Returned:
+    case wire::Outcome::Item: break;
     case wire::Outcome::Threw: {
       const Result<Thrown> thrown = decode_thrown(body);
       return thrown ? state.fail({Code::Failed, thrown->text}, body) : state.fail(thrown.error());
@@ -43,12 +44,16 @@ std::int64_t on_the_wire(TimePoint deadline) {
 
 }  // namespace
 
-Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch)
+Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch, Connect connect)
     : io_(io),
       poller_(RingPoller::of(io)),
       store_(ProcessStore::of(io)),
       context_(context),
       watch_(std::move(watch)),
+      connect_(connect ? std::move(connect) : [&io](const std::string& address) -> Result<std::shared_ptr<Transport>> {
+        RT_TRY(socket, connect_unix_socket(address));
+        return make_ring_transport(io, socket.release(), RingSide::Connecting, {.max_queue = kMostQueued});
+      }),
       timer_(io),
       flush_timer_(io) {}
 
@@ -59,7 +64,7 @@ void Peers::expect(ActorId actor, const CallLimits& limits) {
 
 std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                        CallTerms terms) {
-  auto state = std::make_shared<CallState>(poller_, context_, this);
+  auto state = std::make_shared<CallState>(poller_, context_, this, std::move(terms.sink));
   const TimePoint deadline = terms.deadline.count() > 0 ? SystemClock().now() + terms.deadline : kNever;
   if (const Status sent = submit(actor, {method, state, deadline, arguments, false, 0, terms.objects}); !sent)
     state->fail(sent.error());
@@ -198,8 +203,7 @@ Status Peers::connect(Peer& peer) {
     peer.connection = known->second;
     return Unit{};
   }
-  RT_TRY(socket, connect_unix_socket(peer.address));
-  RT_TRY(transport, make_ring_transport(io_, socket.release(), RingSide::Connecting, {.max_queue = kMostQueued}));
+  RT_TRY(transport, connect_(peer.address));
   const auto connection = std::make_shared<Connection>();
   connection->address = peer.address;
   connection->transport = transport;
@@ -242,13 +246,16 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
     if (header.sequence - connection.first_sent >= connection.sent.size()) return;
     Sent& call = connection.sent[header.sequence - connection.first_sent];
     if (!call.state) return;
-    state = answered(call);
+    state = header.outcome == wire::Outcome::Item ? call.state : answered(call);
     method = call.method.text;
     drop_answered(connection);
   }
-  if (incomplete)
-    state->fail(*std::move(incomplete));
-  else if (header.outcome == wire::Outcome::Returned)
+  if (incomplete) return state->fail(*std::move(incomplete));
+  if (header.outcome == wire::Outcome::Item) {
+    if (ItemSink* const sink = state->sink()) sink->take(body);
+    return;
+  }
+  if (header.outcome == wire::Outcome::Returned)
     state->complete(body, std::move(objects));
   else
     fail(*state, header.outcome, body, method);
@@ -282,193 +289,6 @@ void Peers::uncount(ActorId actor) {
 void Peers::drop_answered(Connection& connection) {
   for (; !connection.sent.empty() && !connection.sent.front().state; ++connection.first_sent)
     connection.sent.pop_front();
-}
-
-// What was under way is ended by the death notice: a worker closes a connection only by dying. One that sent what is no
-// frame may live on, and no notice would come.
-void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error& error) {
-  Completions done;
-  {
-    const std::lock_guard lock(mutex_);
-    if (connection->transport) store_.closed(connection->transport->peer_pid());
-    connection->transport = nullptr;
-    if (error.code == Code::Corrupt) {
-      for (auto& [actor, peer] : peers_)
-        if (peer.connection == connection) peer.connection = nullptr;
-      for (Sent& call : std::exchange(connection->sent, {}))
-        if (call.state)
-          done.emplace_back(answered(call),
-                            Error{Code::MaybeRan, "the connection was closed under the call of " +
-                                                      std::string(call.method.text) + ": " + error.message});
-    }
-    for (const Verdict& verdict : std::exchange(connection->verdicts, {})) end_sent(*connection, verdict, done);
-    forget_if_over(*connection);
-  }
-  complete(done);
-}
-
-void Peers::forget_if_over(Connection& connection) {
-  const auto known = connections_.find(connection.address);
-  if (!connection.transport && connection.sent.empty() && known != connections_.end() &&
-      known->second.get() == &connection)
-    connections_.erase(known);
-}
-
-// Those that may run again wait for the actor's next incarnation, in their order and before what waits already.
-void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions& done) {
-  std::deque<Waiting> again;
-  for (Sent& call : connection.sent) {
-    if (!call.state || call.actor != verdict.actor || call.incarnation > verdict.incarnation) continue;
-    if (verdict.will_restart && call.arguments && call.attempts < kMostAttempts) {
-      call.state->route = {call.actor, 0};
-      again.push_back({call.method, std::move(call.state), call.deadline, std::move(*call.arguments), call.is_counted,
-                       call.attempts, std::move(call.objects)});
-      continue;
-    }
-    done.emplace_back(answered(call), Error{Code::MaybeRan, "the actor died under the call of " +
-                                                                std::string(call.method.text) + ": " + verdict.why});
-  }
-  drop_answered(connection);
-  if (again.empty()) return;
-  Peer& peer = peers_[verdict.actor];
-  if (!peer.dead.empty()) {
-    for (Waiting& call : again)
-      done.emplace_back(std::move(call.state),
-                        Error{Code::MaybeRan, "the actor died under the call of " + std::string(call.method.text) +
-                                                  ", and " + "again before it was repeated: " + peer.dead});
-    return;
-  }
-  for (const Waiting& call : again) peer.queued_bytes += sizeof(wire::CallHeader) + call.arguments.size();
-  peer.queued.insert(peer.queued.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
-  flush(verdict.actor, peer, done);
-}
-
-// The connection may be to another incarnation than the call went to.
-bool Peers::is_under_way(const Connection& connection, const CallState& state) {
-  const std::uint64_t place = state.route.sequence - connection.first_sent;
-  return place < connection.sent.size() && connection.sent[place].state.get() == &state;
-}
-
-// A call that waits here doesn't run any more; one that was sent is given up by its actor, which answers it.
-void Peers::cancel(CallState& state) {
-  StatePtr not_sent;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto it = peers_.find(state.route.actor);
-    if (it == peers_.end()) return;
-    Peer& peer = it->second;
-    const auto waiting = std::find_if(peer.queued.begin(), peer.queued.end(),
-                                      [&](const Waiting& call) { return call.state.get() == &state; });
-    if (waiting != peer.queued.end()) {
-      not_sent = std::move(waiting->state);
-      peer.queued_bytes -= sizeof(wire::CallHeader) + waiting->arguments.size();
-      if (waiting->is_counted) uncount(state.route.actor);
-      peer.queued.erase(waiting);
-    } else if (peer.connection && peer.connection->transport && is_under_way(*peer.connection, state)) {
-      const wire::CallHeader header{.sequence = state.route.sequence, .incarnation = peer.incarnation};
-      (void)peer.connection->transport->send(FrameType::Cancel, state.route.actor,
-                                             {reinterpret_cast<const char*>(&header), sizeof header});
-      peer.connection->transport->alert();
-    }
-  }
-  if (not_sent) not_sent->fail({Code::Cancelled, "the call was cancelled before it was sent"});
-}
-
-// --- deadlines: looked for among the calls under way when the first of them may have passed
-// ---------------------------
-
-void Peers::watch_deadline(TimePoint deadline) {
-  next_deadline_ = deadline;
-  boost::asio::post(io_, [this, deadline] {
-    timer_.expires_at(deadline);
-    timer_.async_wait([this](const boost::system::error_code& error) {
-      if (!error) on_deadline();
-    });
-  });
-}
-
-void Peers::on_deadline() {
-  std::vector<StatePtr> due;
-  {
-    const std::lock_guard lock(mutex_);
-    const TimePoint now = SystemClock().now();
-    TimePoint next = kNever;
-    const auto look = [&](const auto& calls) {
-      for (const auto& call : calls) {
-        if (!call.state) continue;
-        if (call.deadline <= now)
-          due.push_back(call.state);
-        else
-          next = std::min(next, call.deadline);
-      }
-    };
-    for (const auto& [actor, peer] : peers_) look(peer.queued);
-    for (const auto& [address, connection] : connections_) look(connection->sent);
-    next_deadline_ = kNever;
-    if (next != kNever) watch_deadline(std::max(next, now + std::chrono::milliseconds(1)));
-  }
-  for (const StatePtr& state : due) {
-    state->fail({Code::Deadline, "the call's deadline has passed"});
-    cancel(*state);
-  }
-}
-
-void Peers::on_died(const ActorDeath& death) {
-  Completions done;
-  {
-    const std::lock_guard lock(mutex_);
-    Peer& peer = peers_[death.actor];
-    if (!peer.dead.empty() || death.incarnation < peer.incarnation) return;
-    const std::string why = death.cause.empty() ? "unknown cause" : death.cause;
-    const std::string lines = death.last_lines.empty() ? "" : "\nits last lines:\n" + death.last_lines;
-    if (const auto connection = std::exchange(peer.connection, nullptr)) {
-      const Verdict verdict{death.actor, death.incarnation, death.will_restart, why + lines};
-      if (connection->transport) {
-        connection->verdicts.push_back(verdict);
-        connection->transport->peer_is_dead();
-      } else {
-        end_sent(*connection, verdict, done);
-        forget_if_over(*connection);
-      }
-    }
-    peer.started = false;
-    if (!death.will_restart) {
-      for (Waiting& next : std::exchange(peer.queued, {}))
-        if (next.state)
-          done.emplace_back(next.state, Error{Code::NotSent, "the actor died before the call of " +
-                                                                 std::string(next.method.text) + ": " + why + lines});
-      bury(death.actor, peer, why);
-    }
-  }
-  complete(done);
-}
-
-// `peer` may be gone afterwards.
-void Peers::bury(ActorId actor, Peer& peer, const std::string& why) {
-  peer.dead = why;
-  dead_.push_back(actor);
-  if (dead_.size() <= kMostDead) return;
-  peers_.erase(dead_.front());
-  dead_.pop_front();
-}
-
-void Peers::fail_all(const Error& error) {
-  Completions done;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& [address, connection] : connections_) {
-      for (Sent& call : std::exchange(connection->sent, {}))
-        if (call.state) done.emplace_back(std::move(call.state), Error{Code::MaybeRan, error.message});
-      if (const auto transport = std::exchange(connection->transport, nullptr)) transport->close();
-    }
-    connections_.clear();
-    for (auto& [actor, peer] : peers_) {
-      for (Waiting& next : peer.queued)
-        if (next.state) done.emplace_back(next.state, Error{Code::NotSent, error.message});
-      if (peer.dead.empty()) peer = Peer{.incarnation = peer.incarnation, .dead = error.message};
-    }
-  }
-  complete(done);
 }
 
 void Peers::complete(const Completions& done) {

@@ -32,10 +32,11 @@
 
 namespace rt::detail {
 
-class Peers final : public CallState::Canceller {
+class Peers final : public CallState::Sender {
  public:
-  // `watch` asks for news of an actor that was spawned elsewhere.
-  Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch);
+  using Connect = std::function<Result<std::shared_ptr<Transport>>(const std::string& address)>;
+  // `watch` asks for news of an actor that was spawned elsewhere. `connect`: another way than a ring, where not null.
+  Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch, Connect connect = nullptr);
 
   void expect(ActorId actor, const CallLimits& limits = {});  // spawned here: news will come
   std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
@@ -44,7 +45,9 @@ class Peers final : public CallState::Canceller {
   Status send(ActorId actor, wire::MethodName method, std::string_view arguments, CallTerms terms = {});
   void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address, const CallLimits& limits = {});
   void on_died(const ActorDeath& death);
-  void fail_all(const Error& error);  // the agent is gone: no news will come
+  void fail_all(const Error& error);      // the agent is gone: no news will come
+  std::vector<CallUnderWay> under_way();  // in no order
+  void give_up(CallState& state, const Error& error);
 
   static constexpr std::size_t kMostDead = 10000;
   static constexpr int kMostAttempts = 4;  // of an idempotent call
@@ -130,6 +133,8 @@ class Peers final : public CallState::Canceller {
   void on_reply(Connection& connection, const Frame& frame);
   void on_closed(const std::shared_ptr<Connection>& connection, const Error& error);
   void cancel(CallState& state) override;
+  void grant(CallState& state, std::uint32_t items) override;
+  static void tell(const Peer& peer, const CallState& state, FrameType type, std::uint64_t word);
   static bool is_under_way(const Connection& connection, const CallState& state);
   void watch_deadline(TimePoint deadline);
   void on_deadline();
@@ -140,6 +145,7 @@ class Peers final : public CallState::Canceller {
   ProcessStore& store_;
   void* const context_;
   const std::function<void(ActorId)> watch_;
+  const Connect connect_;
   boost::asio::steady_timer timer_, flush_timer_;  // of the I/O thread
   tbb::spin_mutex mutex_;                          // guards all below
   TimePoint next_deadline_ = kNever;

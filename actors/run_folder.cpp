@@ -6,12 +6,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
 #include "rt/runtime/base/id.h"
+#include "rt/runtime/base/lock_holder.h"
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/base/process.h"
 
@@ -25,10 +27,14 @@ constexpr std::size_t kIdLength = 16;
 constexpr std::size_t kLongestBelow = 1 + kIdLength + sizeof("/actors/18446744073709551615.4294967295") - 1;
 constexpr std::size_t kLongestSocket = sizeof(sockaddr_un::sun_path) - 1;
 
-Result<std::string> users_folder() {
+std::string folder_of_user() {
   const char* chosen = std::getenv("RT_RUN_DIR");
   const std::string above = chosen && *chosen ? chosen : "/tmp";
-  const std::string folder = above + "/rt-" + std::to_string(::geteuid());
+  return above + "/rt-" + std::to_string(::geteuid());
+}
+
+Result<std::string> users_folder() {
+  const std::string folder = folder_of_user();
   if (folder.size() + kLongestBelow > kLongestSocket)
     return Error{Code::Invalid, "RT_RUN_DIR is too long: sockets below " + folder + " may have paths of " +
                                     std::to_string(folder.size() + kLongestBelow) + " bytes, the system allows " +
@@ -69,6 +75,21 @@ void sweep_dead_runs(const std::string& parent) {
 }
 
 }  // namespace
+
+// Without a try of the lock itself: that would refuse it, for that moment, to the driver.
+Result<std::vector<LivingRun>> living_runs() {
+  std::vector<LivingRun> runs;
+  const std::string parent = folder_of_user();
+  std::error_code error;
+  fs::directory_iterator entries(parent, error);
+  if (error == std::errc::no_such_file_or_directory) return runs;
+  if (error) return system_error("cannot look into " + parent, error.value());
+  for (const auto& entry : entries)
+    if (const auto driver = lock_holder(entry.path() / "lock"))
+      runs.push_back({entry.path().filename().string(), entry.path().string(), *driver});
+  std::sort(runs.begin(), runs.end(), [](const LivingRun& a, const LivingRun& b) { return a.id < b.id; });
+  return runs;
+}
 
 Result<int> sweep_run(const std::string& id) { return kill_marked("RT_RUN=" + id, std::chrono::seconds(5)); }
 

@@ -6,7 +6,10 @@
 // processes that carry its mark are killed, then it is removed. Starts of one user take turns (a lock on the parent),
 // so that none sweeps what another is just making.
 
+#include <sys/types.h>
+
 #include <string>
+#include <vector>
 
 #include "rt/runtime/base/files.h"
 #include "rt/runtime/base/result.h"
@@ -32,6 +35,13 @@ class RunFolder {
   std::string path_, id_;
   Fd lock_;  // none once moved from
 };
+
+// Clusters of this user that live now, in the order of their ids. None where there is no folder of their kind.
+struct LivingRun {
+  std::string id, path;
+  pid_t driver = 0;  // 0: it can't be told
+};
+Result<std::vector<LivingRun>> living_runs();
 
 // Kills what is left of a run that has ended, by its id. Returns how many processes there were; Code::Deadline where
 // some don't die.

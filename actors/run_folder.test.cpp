@@ -74,6 +74,17 @@ TEST_F(RunFolderTest, LeavesLivingRunsAlone) {
   EXPECT_EQ(runs(), 2);
 }
 
+TEST_F(RunFolderTest, ListsTheLivingRunsWithTheirDrivers) {
+  EXPECT_TRUE(living_runs()->empty());
+  const auto run = RunFolder::create();
+  dead_run(true);
+  const auto living = living_runs();
+  ASSERT_EQ(living->size(), 1u);
+  EXPECT_EQ(living->front().id, run->id());
+  EXPECT_EQ(living->front().path, run->path());
+  EXPECT_EQ(living->front().driver, ::getpid());
+}
+
 TEST_F(RunFolderTest, ManyStartsAtOnceSweepNothingThatAnotherMakes) {
   constexpr int kThreads = 8, kRounds = 20;
   std::vector<std::thread> threads;

@@ -1,5 +1,8 @@
 #include "rt/actors/running_call.h"
 
+#include <algorithm>
+#include <ctime>
+
 #include "rt/actors/executor.h"
 #include "rt/runtime/base/result.h"
 
@@ -32,7 +35,27 @@ void RunningCall::cancel() {
   source.request_stop();  // its callbacks may ask again
 }
 
+namespace {
+
+std::int64_t coarse_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+void RunningCall::begin(std::uint64_t of) {
+  since_.store(coarse_now(), std::memory_order_relaxed);
+  method_.store(of, std::memory_order_release);
+}
+
+std::chrono::nanoseconds RunningCall::runs_for() const {
+  return std::chrono::nanoseconds(std::max<std::int64_t>(0, coarse_now() - since_.load(std::memory_order_relaxed)));
+}
+
 void RunningCall::reset() {
+  method_.store(0, std::memory_order_relaxed);
   is_cancelled_.store(false, std::memory_order_relaxed);
   if (!has_source_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -32,6 +33,9 @@ class RunningCall {
   bool is_cancelled() const { return is_cancelled_.load(std::memory_order_acquire); }
 
   // --- inside the library
+  void begin(std::uint64_t of);  // a method's hash: it runs from now on
+  std::uint64_t method() const { return method_.load(std::memory_order_acquire); }  // 0: none runs
+  std::chrono::nanoseconds runs_for() const;  // to the kernel's tick, a few milliseconds
   void cancel();
   void reset();                              // for the next call
   detail::Cancellable* waits_for = nullptr;  // of a coroutine that is suspended
@@ -40,7 +44,9 @@ class RunningCall {
  private:
   std::atomic<bool> is_cancelled_{false};
   std::atomic<bool> has_source_{false};
-  std::mutex mutex_;  // guards the source
+  std::atomic<std::uint64_t> method_{0};
+  std::atomic<std::int64_t> since_{0};  // by the clock that is cheap to read
+  std::mutex mutex_;                    // guards the source
   std::stop_source source_{std::nostopstate};
 };
 

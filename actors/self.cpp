@@ -10,6 +10,7 @@ using detail::worker_context;
 namespace {
 
 void say(log::Level level, std::string_view message) {
+  if (worker_context().is_inline) return log::write_as(worker_context().words(), level, message);
   if (log::is_written(level)) log::write(level, message);
 }
 
@@ -37,13 +38,16 @@ const Logger& Self::logger() const {
 
 void Self::leave() { worker_context().leave(); }
 
+std::shared_ptr<Self> detail::make_self(WorkerContext& context) {
+  return std::shared_ptr<Self>(new Self(context.client, &context.program));
+}
+
 Self& self() {
-  if (!worker_context().client)
+  if (!worker_context().self)
     throw Exception({Code::Invalid,
                      "rt::self() was asked in a process that is no actor's; it is for an actor's constructor and "
                      "methods"});
-  static Self self(worker_context().client, &worker_context().program);  // one actor a process
-  return self;
+  return *worker_context().self;
 }
 
 }  // namespace rt

@@ -16,6 +16,12 @@
 
 namespace rt {
 
+class Self;
+namespace detail {
+struct WorkerContext;
+std::shared_ptr<Self> make_self(WorkerContext& context);
+}  // namespace detail
+
 // Lines in the actor's own log, with time, pid and name: "2026-01-31 12:00:00.123 [4711 counter] info: begins".
 class Logger {
  public:
@@ -52,7 +58,7 @@ class Self : public Spawner {
   }
 
  private:
-  friend Self& self();
+  friend std::shared_ptr<Self> detail::make_self(detail::WorkerContext& context);
   using Spawner::Spawner;
 };
 

@@ -6,6 +6,7 @@
 // cancellations come on whichever thread reads the rings.
 // Invariant: each call that wants an answer gets one, unless the process ends first.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -39,6 +40,13 @@ class Serving {
   void close();
   [[noreturn]] void serve();
 
+  struct Running {
+    std::string_view method;
+    std::chrono::nanoseconds time{0};
+    bool is_coroutine = false;
+  };
+  std::vector<Running> running();  // now; the coroutines too that wait. Any thread
+
  private:
   struct Coroutine;                                                   // a call whose method is one
   using Key = std::pair<const Transport*, std::uint64_t>;             // caller and sequence
@@ -50,6 +58,11 @@ class Serving {
 
   bool take_urgent(const Mailbox::Letter& letter);
   void cancel(Key call);
+  void grant(Key call, std::uint64_t items);
+  void end_streams(const Transport* reader);
+  std::shared_ptr<Coroutine> find(Key call) const;
+  void reach(const std::shared_ptr<Coroutine>& coroutine, std::uint64_t items);  // 0: to cancel it
+  static const RunningCall& call_of(const Coroutine& coroutine);
   void take_on(Mailbox::Letter& letter);
   CallThreads* group_of(const MethodEntry& method);
   void run(const Mailbox::Letter& letter, const MethodEntry& method, CallSlot& slot);
@@ -59,6 +72,8 @@ class Serving {
   void forget(Coroutine& coroutine);
   Answer threw() const;
   void answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait);
+  Status say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait,
+             const Attachments& objects = {});
 
   Mailbox& mailbox_;
   Actor actor_;                    // its object is guarded by the mutex until it is open

@@ -84,6 +84,20 @@ class Thing {
     const std::string by_reference(1000, 'x');
     co_return 2 * co_await inner() + add + (by_reference.size() == 1000 ? 0 : 1);
   }
+  // Yields 0, 1, ... up to `count`, and says how far it came and that its frame went.
+  Stream<int> counts(int count) {
+    struct Guard {
+      ~Guard() { gate.open(); }
+    } const guard;
+    for (yielded = 0; yielded < count; ++yielded) co_yield int(yielded);
+  }
+  int how_many() { return yielded; }
+  Stream<std::string> words_then_throws() {
+    co_yield "one";
+    co_yield std::to_string(co_await inner());
+    throw Custom("no third");
+  }
+  static inline std::atomic<int> yielded{0};
   Task<int> nested(int add) { co_return co_await twice_the_inner(add) + 1000; }
 
   static Future<int> inner() { return Future<int>(inner_state); }
@@ -145,6 +159,15 @@ class ServingTest : public ::testing::Test {
   template <auto M, class... Args>
   auto call(Args... args) {
     return call_within<M>(0ns, args...);
+  }
+  template <auto M, class... Args>
+  auto stream(Args... args) {
+    using Method = detail::Method<M>;
+    Encoder to;
+    encode(to, typename Method::Traits::Arguments(args...));
+    auto items = detail::StreamInlet::make_items();
+    auto call = peers.call(kActor, Method::name, to.bytes(), {.sink = items});
+    return typename Method::Traits::Returned(std::make_unique<detail::StreamInlet>(std::move(call), items));
   }
   template <auto M, class... Args>
   auto call_within(std::chrono::nanoseconds deadline, Args... args) {
@@ -289,6 +312,66 @@ TEST_F(ServingTest, CallsInAGroupAreCancelledBeforeTheyBeginAndWhileTheyRun) {
   EXPECT_EQ(three.result().error().code, Code::Cancelled);
   Thing::gate.open();
   EXPECT_TRUE(wait_all(std::vector{one, two}));
+}
+
+TEST_F(ServingTest, AStreamYieldsAllOfItsItemsInOrder) {
+  int expected = 0;
+  for (const int item : stream<&Thing::counts>(1000)) ASSERT_EQ(item, expected++);
+  EXPECT_EQ(expected, 1000);
+  auto empty = stream<&Thing::counts>(0);
+  EXPECT_EQ(empty.next().get(), std::nullopt);
+  EXPECT_EQ(empty.next().get(), std::nullopt) << "again";
+}
+
+TEST_F(ServingTest, AStreamRunsNoFurtherAheadThanItsWindow) {
+  auto numbers = stream<&Thing::counts>(1000);
+  EXPECT_EQ(call<&Thing::how_many>().get(), kStreamWindow - 1) << "it waits, and other methods run";
+  for (std::uint32_t i = 0; i < kStreamWindow / 2; ++i) EXPECT_EQ(numbers.next().get(), i);
+  EXPECT_EQ(call<&Thing::how_many>().get(), kStreamWindow + kStreamWindow / 2 - 1);
+}
+
+TEST_F(ServingTest, AReaderThatGoesEndsTheStreamWhereItWaits) {
+  {
+    auto numbers = stream<&Thing::counts>(1000);
+    EXPECT_EQ(numbers.next().get(), 0);
+  }
+  Thing::gate.wait();  // its frame has gone
+  EXPECT_EQ(call<&Thing::add>(1).get(), 1);
+}
+
+TEST_F(ServingTest, AReadersDeathEndsItsStreams) {
+  {
+    detail::IoThread other;
+    detail::Peers dies{other.io(), nullptr, [](ActorId) {}};
+    dies.on_started(kActor, 1, folder.path() / "actor");
+    Encoder to;
+    encode(to, std::tuple(1000));
+    const auto items = detail::StreamInlet::make_items();
+    const auto stream = dies.call(kActor, detail::Method<&Thing::counts>::name, to.bytes(), {.sink = items});
+    EXPECT_EQ(call<&Thing::how_many>().get(), Thing::yielded.load());
+    dies.fail_all({Code::Unavailable, "over"});
+    other.stop();
+  }
+  Thing::gate.wait();
+}
+
+TEST_F(ServingTest, WhatAStreamThrowsComesAfterItsItems) {
+  auto words = stream<&Thing::words_then_throws>();
+  EXPECT_EQ(words.next().get(), "one");
+  const auto second = words.next();
+  EXPECT_FALSE(second.ready());
+  Thing::inner_state->complete(encoded(2));
+  EXPECT_EQ(second.get(), "2");
+  EXPECT_THAT(words.next().result().error().message, HasSubstr("no third (rt::serving_test::Custom, thrown by"));
+  EXPECT_THROW(words.next().get(), CallFailed) << "again";
+}
+
+TEST_F(ServingTest, SeveralItemsAreAskedForAtOnce) {
+  auto numbers = stream<&Thing::counts>(3);
+  std::vector<Future<std::optional<int>>> items;
+  for (int i = 0; i < 5; ++i) items.push_back(numbers.next());
+  EXPECT_TRUE(wait_all(items));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(items[std::size_t(i)].get(), i < 3 ? std::optional(i) : std::nullopt);
 }
 
 // Three threads for the methods of no group.

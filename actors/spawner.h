@@ -83,6 +83,9 @@ struct ActorFacts {
   int pid = 0;  // 0: none now
   std::uint32_t incarnation = 1;
   bool detached = false;
+  std::string log;         // the file of its output
+  std::string last_error;  // what its last incarnation died of; empty: this is the first
+  std::string parent;      // who spawned it, in words
 };
 
 struct JobProgram;

@@ -95,12 +95,16 @@ void CallAwaiter::check() const {
 
 void run_until(const bool& is_done, RingPoller& poller, void (*start)(void*), void* argument) {
   TaskThread thread(poller);
-  Executor* const before = std::exchange(Executor::current(), &thread);
-  RunningCall* const call_before = std::exchange(RunningCall::current(), nullptr);
+  struct Before {  // again, also where a wait throws
+    Executor* const executor;
+    RunningCall* const call;
+    ~Before() {
+      Executor::current() = executor;
+      RunningCall::current() = call;
+    }
+  } const before{std::exchange(Executor::current(), &thread), std::exchange(RunningCall::current(), nullptr)};
   start(argument);
   thread.run_until(is_done);
-  Executor::current() = before;
-  RunningCall::current() = call_before;
 }
 
 }  // namespace rt::detail

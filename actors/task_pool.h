@@ -24,7 +24,7 @@ namespace detail {
 
 class TaskBroker;
 
-class TaskPool final : public TaskStarter, public CallState::Canceller {
+class TaskPool final : public TaskStarter, public CallState::Sender {
  public:
   explicit TaskPool(Client& client) : client_(client) {}
   ~TaskPool() { close(); }
@@ -56,6 +56,7 @@ class TaskPool final : public TaskStarter, public CallState::Canceller {
   bool goes_again(Item& item, const CallState& call);
   void let_go(ActorId worker, bool is_dead);
   void cancel(CallState& state) override;
+  void grant(CallState&, std::uint32_t) override {}  // no task is a stream
 
   static constexpr int kMostWanted = 64;
   static constexpr std::chrono::milliseconds kTurn{20};  // then a worker goes back, where others may wait for one

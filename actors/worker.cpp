@@ -15,10 +15,11 @@
 #include "rt/actors/client.h"
 #include "rt/actors/io_thread.h"
 #include "rt/actors/mailbox.h"
-#include "rt/actors/method_table.h"
 #include "rt/actors/serving.h"
+#include "rt/actors/wait_for_debugger.h"
 #include "rt/actors/warm_up.h"
 #include "rt/actors/worker_context.h"
+#include "rt/actors/worker_start.h"
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/net/blocking_frames.h"
 #include "rt/runtime/wire/control.capnp.h"
@@ -29,51 +30,16 @@ namespace {
 
 constexpr int kExitCannotStart = 70;
 
-struct Start {
-  std::uint64_t actor = 0;
-  std::uint32_t incarnation = 0;
-  std::string class_name, arguments, directory, log;
-  std::vector<std::string> environment, gpus;
-  std::vector<int> cores;
-  std::vector<int> cpuset;  // what was asked for, then what it is pinned to
-  std::uint32_t threads = 0, concurrency = 1;
-  std::vector<std::pair<std::string, std::uint32_t>> groups;
-  std::string name, name_space;
-  JobProgram program;
-};
-
 [[noreturn]] void give_up(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
   std::fflush(stderr);
   ::_exit(kExitCannotStart);
 }
 
-Start start_of(wire::StartWorker::Reader from) {
-  const auto spawn = from.getSpawn();
-  Start start = {.actor = from.getActor(),
-                 .incarnation = from.getIncarnation(),
-                 .class_name = wire::text(spawn.getClass()),
-                 .arguments = wire::data(spawn.getArguments()),
-                 .directory = wire::text(spawn.getDirectory()),
-                 .log = wire::text(spawn.getLog()),
-                 .threads = spawn.getThreads() > 0 ? spawn.getThreads() : spawn.getCpus(),
-                 .name = wire::text(spawn.getName()),
-                 .name_space = wire::text(spawn.getNameSpace()),
-                 .program = {wire::text(spawn.getProgram().getPath()), wire::text(spawn.getProgram().getHash())}};
-  start.concurrency = std::max<std::uint32_t>(1, spawn.getConcurrency());
-  for (const auto group : spawn.getGroups())
-    start.groups.emplace_back(wire::text(group.getName()), std::max<std::uint32_t>(1, group.getThreads()));
-  for (const auto core : spawn.getCpuset()) start.cpuset.push_back(core);
-  for (const auto entry : spawn.getEnvironment()) start.environment.push_back(wire::text(entry));
-  for (const auto gpu : from.getBundle().getGpus()) start.gpus.push_back(wire::text(gpu));
-  for (const auto core : from.getBundle().getCores()) start.cores.push_back(core);
-  return start;
-}
-
-Start read_start(const std::string& bytes) {
-  Start start;
-  const Status read =
-      wire::with_message<wire::StartWorker>(bytes, [&](wire::StartWorker::Reader from) { start = start_of(from); });
+WorkerStart read_start(const std::string& bytes) {
+  WorkerStart start;
+  const Status read = wire::with_message<wire::StartWorker>(
+      bytes, [&](wire::StartWorker::Reader from) { start = read_worker_start(from); });
   if (!read) give_up(read.error().message);
   return start;
 }
@@ -88,7 +54,7 @@ void take_on_log(const std::string& path) {
 }
 
 // Its lines in the log carry its name.
-void take_on_role(const Start& start) {
+void take_on_role(const WorkerStart& start) {
   const std::string role = start.name.empty() ? "actor " + std::to_string(start.actor) : start.name;
   (void)log::start({.role = start.incarnation == 1 ? role : role + "." + std::to_string(start.incarnation)});
 }
@@ -102,7 +68,7 @@ void take_on_threads(std::uint32_t threads) {
     reinterpret_cast<void (*)(int)>(set)(static_cast<int>(threads));
 }
 
-void take_on_environment(const Start& start) {
+void take_on_environment(const WorkerStart& start) {
   for (const std::string& entry : start.environment)
     if (const auto equals = entry.find('='); equals != std::string::npos)
       ::setenv(entry.substr(0, equals).c_str(), entry.c_str() + equals + 1, 1);
@@ -115,7 +81,7 @@ void take_on_environment(const Start& start) {
 
 // To the cores that were asked for; else to those of its slots where they are real cores: a slot that the user made up
 // pins nothing. What it is pinned to.
-std::vector<int> take_on_cores(const Start& start, IoThread& io) {
+std::vector<int> take_on_cores(const WorkerStart& start, IoThread& io) {
   const bool is_asked = !start.cpuset.empty();
   const std::vector<int>& cores = is_asked ? start.cpuset : start.cores;
   cpu_set_t set;
@@ -137,7 +103,7 @@ std::vector<int> take_on_cores(const Start& start, IoThread& io) {
   return is_pinned ? cores : std::vector<int>{};
 }
 
-void take_on(Start& start, IoThread& io) {
+void take_on(WorkerStart& start, IoThread& io) {
   take_on_threads(start.threads);
   take_on_environment(start);
   start.cpuset = take_on_cores(start, io);
@@ -149,48 +115,19 @@ int connect_to_agent(const std::string& run_folder) {
   return fd->release();
 }
 
-AnyObject construct(const Start& start, Client& client) {
-  const Construct make = find_class(start.class_name).construct;
-  if (!make)
-    give_up("this program has no actor class " + start.class_name + " with such a constructor; was it built again?");
-  std::string thrown = "what is no std::exception";
-  try {
-    Decoder from(start.arguments, &client);
-    return make(from);
-  } catch (const std::exception& e) {
-    thrown = e.what();
-  } catch (...) {
-  }
-  (void)client.constructor_threw(thrown);  // where it can't be told, the log says it
-  give_up("the constructor threw: " + thrown);
-}
-
-// A worker leaves by a call to itself: on the main thread, when the method under way has been answered.
-constexpr wire::MethodName kLeave = "rt.leave";
-const bool leave_is_registered =
-    register_method(kLeave, {.invoke = [](void*, Decoder&, Encoder&) { worker_context().finish(); }, .is_first = true});
-
-WorkerContext context_of(const Start& start, Client& client) {
-  return {.client = &client,
-          .cores = start.cores,
-          .gpus = start.gpus,
-          .cpuset = start.cpuset,
-          .actor = start.actor,
-          .incarnation = start.incarnation,
-          .threads = start.threads,
-          .name = start.name,
-          .name_space = start.name_space,
-          .program = start.program,
-          .leave = [&client, actor = start.actor] { (void)client.send(actor, kLeave, ""); }};
+AnyObject construct_or_give_up(const WorkerStart& start, Client& client) {
+  auto object = construct(start, client);
+  if (!object) give_up(object.error().message);
+  return *std::move(object);
 }
 
 // A process forked ahead waits for an actor; the agent's end is its own.
-Start wait_for_start(int agent_fd) {
+WorkerStart wait_for_start(int agent_fd) {
   const auto bytes = read_control(agent_fd);
   if (!bytes) ::_exit(0);
-  Start start;
+  WorkerStart start;
   const Status read = wire::with_message<wire::Control>(*bytes, [&](wire::Control::Reader control) {
-    if (control.isStartWorker()) start = start_of(control.getStartWorker());
+    if (control.isStartWorker()) start = read_worker_start(control.getStartWorker());
   });
   if (!read || start.actor == 0) give_up("the node's agent sent no actor to a process that waited for one");
   return start;
@@ -198,15 +135,10 @@ Start wait_for_start(int agent_fd) {
 
 }  // namespace
 
-WorkerContext& worker_context() {
-  static WorkerContext context;  // one actor a process; set before its constructor runs
-  return context;
-}
-
 // One that was forked for an actor takes that on at once; one forked ahead does first all that needs no actor, and
 // waits.
 [[noreturn]] void run_worker(const std::string& start_worker) {
-  Start start = read_start(start_worker);
+  WorkerStart start = read_start(start_worker);
   const bool is_ahead = start.actor == 0;
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGINT, SIG_IGN);
@@ -236,10 +168,13 @@ WorkerContext& worker_context() {
     take_on(start, io);
   }
   mailbox.take_on(start.actor, start.incarnation);
-  const auto client = Client::start({.io = &io, .agent_fd = agent_fd, .joined = *joined});
+  const auto client = Client::start(ClientStart{.io = &io, .agent_fd = agent_fd, .joined = *joined});
   client->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
 
   worker_context() = context_of(start, *client);
+  worker_context().self = make_self(worker_context());
+  worker_context().serving = &serving;
+  worker_context().mailbox = &mailbox;
   worker_context().finish = [&] {
     (void)client->leaving();
     serving.close();
@@ -251,15 +186,8 @@ WorkerContext& worker_context() {
     worker_context().leave();
   });
 
-  AnyObject object = construct(start, *client);
-  serving.open({.object = std::move(object),
-                .of = find_class(start.class_name).of,
-                .context = client.get(),
-                .place = {.actor = start.name.empty() ? std::to_string(start.actor) : start.name,
-                          .node = client->node(),
-                          .pid = ::getpid()},
-                .threads = start.concurrency,
-                .groups = start.groups});
+  wait_for_debugger(start, *client);
+  serving.open(take_up(start, construct_or_give_up(start, *client), *client));
   serving.serve();
 }
 

@@ -10,6 +10,7 @@ foreach(folder runtime actors tune rl rtctl tests)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${RT_INCLUDE}/rt/${folder} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/actors/rt.h ${RT_INCLUDE}/rt/rt.h SYMBOLIC)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/actors/testing.h ${RT_INCLUDE}/rt/testing.h SYMBOLIC)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/actors/train/train.h ${RT_INCLUDE}/rt/train.h SYMBOLIC)
 set(RT_WIRE_INCLUDE ${PROJECT_BINARY_DIR}/wire)
 

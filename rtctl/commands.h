@@ -10,7 +10,10 @@ namespace rt {
 
 inline constexpr int kFailed = 1, kWrong = 2, kInterrupted = 130;
 
-void add_tune(CLI::App& app, int& exit_code);   // tune.cpp: tune FILE, tune --resume DIR, tune show DIR
-void add_bench(CLI::App& app, int& exit_code);  // bench.cpp: bench tune, bench train
+void add_tune(CLI::App& app, int& exit_code);    // tune.cpp: tune FILE, tune --resume DIR, tune show DIR
+void add_actors(CLI::App& app, int& exit_code);  // actors.cpp: actors
+void add_actor(CLI::App& app, int& exit_code);   // actor.cpp: actor ACTOR
+void add_stack(CLI::App& app, int& exit_code);   // stack.cpp: stack ACTOR
+void add_bench(CLI::App& app, int& exit_code);   // bench.cpp: bench tune, bench train
 
 }  // namespace rt

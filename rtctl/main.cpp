@@ -24,13 +24,19 @@ int run(int argc, char** argv) {
       "rt: actors, hyperparameter search and training on CPU and GPU nodes.\n\n"
       "  rtctl tune sweep.yaml        run a sweep\n"
       "  rtctl tune show DIR          look at its results again\n"
-      "  rtctl tune --resume DIR      go on with one that was stopped or killed\n"};
+      "  rtctl tune --resume DIR      go on with one that was stopped or killed\n"
+      "  rtctl actors                 the actors that live on this machine\n"
+      "  rtctl actor NAME             what one of them does now\n"
+      "  rtctl stack NAME             where its threads are\n"};
   app.name("rtctl");
   app.set_version_flag("--version", RT_VERSION);
   app.set_help_all_flag("--help-all", "The help of every subcommand");
   app.require_subcommand(1);
   int exit_code = 0;
   rt::add_tune(app, exit_code);
+  rt::add_actors(app, exit_code);
+  rt::add_actor(app, exit_code);
+  rt::add_stack(app, exit_code);
   rt::add_bench(app, exit_code);
   try {
     app.parse(argc, argv);

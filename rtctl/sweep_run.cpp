@@ -249,8 +249,10 @@ class SweepRun {
     if (!done) return complain(done.error().message + "\n" + next_steps(loaded_.directory), kFailed);
     const auto& history = runner.tuner().history();
     if (history.is_interrupted() && !history.ended()) {
-      print("Stopped: {}. {}\n", history.interrupted()->cause, next_steps(loaded_.directory));
-      return interrupted_ ? kInterrupted : kFailed;
+      const std::string told = fmt::format("{}. {}", history.interrupted()->cause, next_steps(loaded_.directory));
+      if (!interrupted_) return complain("stopped: " + told, kFailed);
+      print("Stopped: {}\n", told);
+      return kInterrupted;
     }
     print_end(runner.tuner(), loaded_.directory, options_.loudness);
     return failed_wholly(history) ? kFailed : 0;

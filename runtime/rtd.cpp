@@ -12,9 +12,8 @@
 
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/base/process_setup.h"
-#include "rt/runtime/device/cpus.h"
-#include "rt/runtime/device/gpus.h"
 #include "rt/runtime/device/memory.h"
+#include "rt/runtime/device/offer.h"
 #include "rt/runtime/device/oom_kills.h"
 #include "rt/runtime/head/server.h"
 #include "rt/runtime/node/agent.h"
@@ -44,31 +43,6 @@ int run_head(const Arguments& arguments) {
   return 0;
 }
 
-// Slots: the machine's cores, or as many as the user said, each with a core while there are as many.
-rt::Result<std::vector<int>> slots(int wanted) {
-  RT_TRY(share, rt::usable_cpus());
-  for (const std::string& notice : share.notices) rt::log::warning("{}", notice);
-  const int usable = std::max(1, std::min(share.threads(), static_cast<int>(share.cores.size())));
-  share.cores.resize(static_cast<std::size_t>(usable));
-  if (wanted <= 0 || wanted == usable) return share.cores;
-  return std::vector<int>(static_cast<std::size_t>(wanted), -1);
-}
-
-std::vector<std::string> gpus(int simulated) {
-  std::vector<std::string> uuids;
-  for (int i = 0; i < simulated; ++i) uuids.push_back("simulated-" + std::to_string(i));
-  if (simulated == 0)
-    for (const auto& gpu : rt::list_gpus().gpus) uuids.push_back(gpu.uuid);
-  return uuids;
-}
-
-rt::Result<std::uint64_t> memory(std::uint64_t wanted) {
-  if (wanted > 0) return wanted;
-  RT_TRY(share, rt::usable_memory());
-  for (const std::string& notice : share.notices) rt::log::warning("{}", notice);
-  return share.bytes;
-}
-
 rt::Result<std::map<std::string, std::uint64_t>> resources(const std::vector<std::string>& given) {
   std::map<std::string, std::uint64_t> amounts;
   for (const std::string& entry : given) {
@@ -91,10 +65,9 @@ rt::Result<std::uint64_t> object_store(std::uint64_t wanted) {
 }
 
 int run_node(const Arguments& arguments) {
-  const auto cores = slots(arguments.cpus);
-  if (!cores) return fail(cores.error());
-  const auto bytes = memory(arguments.memory);
-  if (!bytes) return fail(bytes.error());
+  const auto offer =
+      rt::node_offer({.cpus = arguments.cpus, .simulated_gpus = arguments.simulated_gpus, .memory = arguments.memory});
+  if (!offer) return fail(offer.error());
   const auto store = object_store(arguments.object_store);
   if (!store) return fail(store.error());
   const auto amounts = resources(arguments.resources);
@@ -102,9 +75,9 @@ int run_node(const Arguments& arguments) {
   boost::asio::io_context io(1);
   rt::Agent agent(io, {.run_folder = arguments.run,
                        .mark = arguments.mark,
-                       .cores = *cores,
-                       .gpus = gpus(arguments.simulated_gpus),
-                       .memory = *bytes,
+                       .cores = offer->cores,
+                       .gpus = offer->gpus,
+                       .memory = offer->memory,
                        .resources = *amounts,
                        .object_store = *store,
                        .oom_kills = [counter = rt::OomKills()] { return counter.count(); },

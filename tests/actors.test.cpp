@@ -282,8 +282,8 @@ TEST_F(Actors, CallsEndWhenTheNodesAgentIsKilled) {
 
 class Programs : public ::testing::Test {
  protected:
-  Ended run(const std::string& program) {
-    const Ended ended = sandbox.start({program}).wait();
+  Ended run(const std::string& program, const std::vector<std::string>& environment = {}) {
+    const Ended ended = sandbox.start({program}, environment).wait();
     EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.errors;
     EXPECT_TRUE(eventually([&] { return sandbox.processes().empty(); }, std::chrono::seconds(4)))
         << sandbox.leftovers();
@@ -312,6 +312,19 @@ TEST_F(Programs, TheParameterServerExampleFindsTheLine) {
 
 TEST_F(Programs, ThePipelineExampleKeepsFewUnderWay) {
   EXPECT_EQ(run(built_program("pipeline")).output, "1600 letters, at most 8 items at once in the middle\n");
+}
+
+TEST_F(Programs, TheExamplesSayTheSameInline) {
+  const std::vector<std::string> is_inline{"RT_LOCAL=inline"};
+  for (const char* example : {"ring", "parameter_server", "pipeline"})
+    EXPECT_EQ(run(built_program(example), is_inline).output, run(built_program(example)).output) << example;
+  const Ended counter = sandbox.start({built_program("counter")}, is_inline).wait();
+  EXPECT_EQ(counter.signal, SIGABRT) << "an actor that crashes takes the one process";
+  const std::string whole = run(built_program("counter")).output;
+  // But for what names processes and the crash itself.
+  const auto until = [](const std::string& text) { return text.substr(0, text.find(" (std::")); };
+  EXPECT_EQ(until(counter.output), until(whole));
+  EXPECT_THAT(counter.output, HasSubstr("and lives on: 17\n"));
 }
 
 }  // namespace

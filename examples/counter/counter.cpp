@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   } catch (const rt::Exception& error) {
     std::cout << "it threw: " << error.what() << "\n";
   }
-  std::cout << "and lives on: " << counter.call<&Counter::add>(0).get() << "\n";
+  std::cout << "and lives on: " << counter.call<&Counter::add>(0).get() << std::endl;
 
   const auto result = counter.call<&Counter::crash>().result();
   std::cout << to_string(result.error().code) << ": " << result.error().message << "\n";

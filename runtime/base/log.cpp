@@ -13,6 +13,8 @@
 namespace rt::log {
 namespace {
 
+constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e [%P] %l: %v";
+constexpr const char* kPatternWithRole = "%Y-%m-%d %H:%M:%S.%e [%P %n] %l: %v";
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error", "off"};
 
 spdlog::level::level_enum spdlog_level(Level level) {
@@ -31,7 +33,7 @@ std::atomic<std::shared_ptr<spdlog::logger>>& the_log() {
   static std::atomic<std::shared_ptr<spdlog::logger>> log = [] {
     auto first = std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     first->set_level(spdlog::level::warn);
-    first->set_pattern("%Y-%m-%d %H:%M:%S.%e [%P] %l: %v");
+    first->set_pattern(kPattern);
     return first;
   }();
   return log;
@@ -58,13 +60,19 @@ Status start(const Options& options) {
   auto started = std::make_shared<spdlog::logger>(options.role, std::move(sink));
   started->set_level(spdlog_level(options.level));
   started->flush_on(spdlog::level::trace);
-  started->set_pattern(options.role.empty() ? "%Y-%m-%d %H:%M:%S.%e [%P] %l: %v"
-                                            : "%Y-%m-%d %H:%M:%S.%e [%P %n] %l: %v");
+  started->set_pattern(options.role.empty() ? kPattern : kPatternWithRole);
   the_log().store(std::move(started));
   return Unit{};
 }
 
 bool is_written(Level level) { return logger()->should_log(spdlog_level(level)); }
+
+void write_as(const std::string& role, Level level, std::string_view message) {
+  spdlog::logger log(role, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  log.set_level(spdlog::level::info);
+  log.set_pattern(kPatternWithRole);
+  log.log(spdlog_level(level), spdlog::string_view_t(message.data(), message.size()));
+}
 
 void write(Level level, std::string_view message) {
   logger()->log(spdlog_level(level), spdlog::string_view_t(message.data(), message.size()));

@@ -32,6 +32,8 @@ Status start(const Options& options);
 
 bool is_written(Level level);
 void write(Level level, std::string_view message);
+// To stderr, in the name of one of several whose process this is; from Info on.
+void write_as(const std::string& role, Level level, std::string_view message);
 
 template <class... Args>
 void debug(fmt::format_string<Args...> format, Args&&... args) {

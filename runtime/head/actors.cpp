@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rt/runtime/head/emit.h"
+#include "rt/runtime/wire/class_name.h"
 
 namespace rt {
 namespace {
@@ -14,20 +15,6 @@ GangRequest slots_of(wire::Spawn::Reader spawn) {
   GangRequest own{1, spawn.getCpus(), spawn.getGpus(), spawn.getMemory()};
   for (const auto resource : spawn.getResources()) own.custom[text(resource.getName())] += resource.getAmount();
   return own;
-}
-
-// The class of "std::tuple<Class, Argument...>", the name by which a constructor is known.
-std::string class_of(const std::string& constructor) {
-  const std::string before = "std::tuple<";
-  if (!constructor.starts_with(before)) return constructor;
-  int depth = 0;
-  for (std::size_t i = before.size(); i < constructor.size(); ++i) {
-    if (constructor[i] == '<') ++depth;
-    const bool ends = depth == 0 && (constructor[i] == ',' || constructor[i] == '>');
-    if (ends) return constructor.substr(before.size(), i - before.size());
-    if (constructor[i] == '>') --depth;
-  }
-  return constructor;
 }
 
 constexpr std::uint32_t kMostThreads = 1024;  // of one group of an actor's
@@ -108,7 +95,7 @@ void Head::on_spawn(Origin from, std::uint64_t request, wire::Spawn::Reader spaw
                                      .parent = who(from),
                                      .spawn = wire::to_bytes(copy),
                                      .name = name,
-                                     .class_name = class_of(text(spawn.getClass())),
+                                     .class_name = wire::class_of(text(spawn.getClass())),
                                      .supervisor = spawn.getSupervisor(),
                                      .lease = spawn.getLease(),
                                      .bundle = spawn.getBundle(),
@@ -165,6 +152,7 @@ void Head::on_worker_started(Origin from, wire::ActorStarted::Reader started) {
   actor.pid = started.getPid();
   actor.client = {actor.node, started.getClient()};
   actor_of_client_[actor.client] = it->first;
+  tell_followers(it->first, actor, started);
   std::set<Origin> listeners = actor.watchers;
   listeners.insert(actor.owner);
   for (const Origin& to : listeners)

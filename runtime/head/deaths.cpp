@@ -74,6 +74,7 @@ void Head::bury_with(std::uint64_t id, wire::DeathKind kind, const std::string& 
 void Head::bury(std::uint64_t id, wire::ActorDied::Builder died) {
   Actor& actor = actors_.at(id);
   explain(actor, died);
+  actor.last_error = text(died.getCause());
   if (actor.client.client != 0) actor_of_client_.erase(actor.client);
   if (restarts(id, actor, died)) return;
   tell_died(actor, died.asReader());

@@ -21,7 +21,7 @@ bool Head::is_journalled(std::string_view control) {
   const Status read = wire::with_message<Control>(control, [&](Control::Reader message) {
     const auto kind = message.which();
     journalled = kind != Control::KEY_VALUE && kind != Control::CLUSTER && kind != Control::LOOKUP &&
-                 kind != Control::LIST_ACTORS;
+                 kind != Control::LIST_ACTORS && kind != Control::SAY;
   });
   return read && journalled;
 }
@@ -46,6 +46,8 @@ void Head::of_client(Origin from, std::uint64_t request, Control::Reader message
     case Control::LEAVING: return on_leaving(from, request);
     case Control::CONSTRUCTOR_THREW: return on_constructor_threw(from, text(message.getConstructorThrew()), request);
     case Control::CLUSTER: return on_cluster(from, request);
+    case Control::SAY: return on_say(from, text(message.getSay()));
+    case Control::FOLLOW_LOGS: return on_follow_logs(from);
     case Control::KEY_VALUE: return on_key_value(from, request, message.getKeyValue());
     default:
       fail(from, request,

@@ -86,6 +86,7 @@ class Head {
     bool leaving = false;
     std::optional<End> end;
     std::string constructor_threw;
+    std::string last_error;  // what the last incarnation died of
     std::string address;
     std::uint32_t pid = 0;
     std::set<Origin> watchers;
@@ -174,6 +175,11 @@ class Head {
   void remember(std::uint64_t id, wire::ActorDied::Reader died);
   void remove(std::uint64_t id);
 
+  // telling.cpp
+  void on_say(Origin from, const std::string& what);
+  void on_follow_logs(Origin from);
+  void tell_followers(std::uint64_t id, const Actor& actor, wire::ActorStarted::Reader started);
+
   // supervision.cpp
   void on_supervise(Origin from, std::uint64_t request, wire::Supervise::Reader asked);
   void supervise(std::uint64_t id, Actor& actor, const RestartPolicy& own);
@@ -202,6 +208,7 @@ class Head {
   std::map<Name, std::uint64_t> names_;
   std::map<std::uint64_t, Supervised> supervisors_;
   std::map<Origin, Driver> drivers_;
+  std::set<Origin> log_followers_;
   std::map<LeaseId, Lease> leases_;
   std::vector<Pending> pending_;
   std::map<Origin, std::uint64_t> actor_of_client_;

@@ -64,6 +64,9 @@ void Head::on_list(Origin from, const std::string& name_space, std::uint64_t req
       facts[i].setPid(actor->started ? actor->pid : 0);
       facts[i].setIncarnation(actor->incarnation);
       facts[i].setDetached(actor->detached);
+      facts[i].setLastError(actor->last_error);
+      facts[i].setParent(actor->parent);
+      (void)wire::with_message<wire::Spawn>(actor->spawn, [&](auto spawn) { facts[i].setLog(spawn.getLog()); });
     }
   });
 }

@@ -58,6 +58,7 @@ void Head::on_client_left(Origin client) {
     if (supervised.owner == client) supervised.owner_left = true;
   std::erase_if(supervisors_, [](const auto& entry) { return entry.second.owner_left && entry.second.state.empty(); });
   drivers_.erase(client);
+  log_followers_.erase(client);
   grant_pending();  // what it asked for may have stood before others
 }
 
@@ -75,6 +76,7 @@ std::set<Origin> Head::clients_of(NodeId node) const {
   for (const Pending& pending : pending_) add(pending.owner);
   for (const auto& [id, supervised] : supervisors_) add(supervised.owner);
   for (const auto& [origin, driver] : drivers_) add(origin);
+  for (const Origin& follower : log_followers_) add(follower);
   return clients;
 }
 

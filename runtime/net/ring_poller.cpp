@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/net/futex.h"
@@ -66,8 +67,21 @@ void RingPoller::attend() {
   if (!has_reader_.load(std::memory_order_seq_cst) && bell_ && !bell_->is(Bell::Away)) bell_->ring_event_loop();
 }
 
+void RingPoller::take_turns(Turns& turns) {
+  turns_ = &turns;
+  event_.close();
+}
+
+void RingPoller::post(std::function<void()> run) {
+  if (turns_) return turns_->post(std::move(run));
+  asio::post(io_, std::move(run));
+}
+
 void RingPoller::complete(Waiter& waiter) {
-  if (waiter.owner_.load(std::memory_order_relaxed) == this_thread())  // it polls
+  if (turns_) {
+    waiter.word_.store(Waiter::Done, std::memory_order_release);
+    turns_->completed(waiter);
+  } else if (waiter.owner_.load(std::memory_order_relaxed) == this_thread())  // it polls
     waiter.word_.store(Waiter::Done, std::memory_order_release);
   else if (waiter.word_.exchange(Waiter::Done, std::memory_order_seq_cst) == Waiter::Asleep)
     futex_wake(waiter.word_);
@@ -76,6 +90,7 @@ void RingPoller::complete(Waiter& waiter) {
 }
 
 bool RingPoller::wait(Waiter& waiter, TimePoint until) {
+  if (turns_) return turns_->wait(waiter, until);
   bool was_offered_the_lead = false;
   while (!waiter.is_done()) {
     if (take_token()) {
@@ -190,7 +205,7 @@ void RingPoller::leave() {
 }
 
 void RingPoller::look() {
-  if (has_reader_.load(std::memory_order_relaxed) || !take_token()) return;
+  if (turns_ || has_reader_.load(std::memory_order_relaxed) || !take_token()) return;
   poll();
   leave();
 }

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -34,6 +35,18 @@ class Waiter {
   enum : std::uint32_t { Pending = 0, Asleep = 1, Lead = 2, Done = 3 };
   std::atomic<std::uint32_t> word_{Pending};
   std::atomic<const void*> owner_{nullptr};  // the thread that waits
+};
+
+// Instead of reading rings, where one thread runs all that takes part: who waits gives its turn to others. Thread: that
+// one.
+class Turns {
+ public:
+  virtual bool wait(Waiter& waiter, TimePoint until) = 0;  // as RingPoller's; throws where it can never be done
+  virtual void completed(Waiter& waiter) = 0;
+  virtual void post(std::function<void()> run) = 0;  // soon, in the name of who posts it
+
+ protected:
+  ~Turns() = default;
 };
 
 class RingPoller : public boost::asio::execution_context::service {
@@ -64,6 +77,10 @@ class RingPoller : public boost::asio::execution_context::service {
   // Until it is done, or the time has come. False: it isn't done. Never on the event loop's thread.
   bool wait(Waiter& waiter, TimePoint until);
   void complete(Waiter& waiter);
+  void post(std::function<void()> run);  // on the event loop
+
+  // From now on whoever waits takes turns. Before anybody waits or has a ring; the turns outlive all who wait.
+  void take_turns(Turns& turns);
 
   // From a handler: whoever polls shall stop, what was just read is what it wants.
   void stop_polling() { is_stopped_ = true; }
@@ -100,6 +117,7 @@ class RingPoller : public boost::asio::execution_context::service {
   void on_event();
 
   boost::asio::io_context& io_;
+  Turns* turns_ = nullptr;
   Result<OwnBell> bell_;
   boost::asio::posix::stream_descriptor event_;
   std::atomic<bool> has_reader_{false};  // the token: who set it guards the links and the budget

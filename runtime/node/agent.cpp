@@ -185,6 +185,8 @@ void Agent::tell_started(const Worker& worker) {
     started.setAddress(worker.address);
     started.setPid(static_cast<std::uint32_t>(worker.pid));
     started.setClient(worker.client);
+    started.setLog(worker.log);
+    started.setLogBegin(worker.log_begin);
   });
 }
 

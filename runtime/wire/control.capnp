@@ -63,6 +63,13 @@ struct Control {
 
     # head -> node
     dropClient @25 :UInt64;          # it sent damaged bytes: its connection is to be closed
+
+    # worker -> head -> the drivers, which print it
+    say @33 :Text;
+
+    # client -> head, which then tells it of all logs; and back
+    followLogs @34 :Void;
+    logBegins @35 :LogBegins;
   }
 }
 
@@ -242,7 +249,18 @@ struct ActorStarted {
   address @2 :Text;
   pid @3 :UInt32;
   client @4 :UInt64;                 # the worker's own client id
-  calls @5 :CallLimits;              # head -> client
+  log @5 :Text;                      # where its output goes
+  logBegin @6 :UInt64;               # the log's size before this incarnation
+  calls @7 :CallLimits;              # head -> client
+}
+
+# An incarnation writes into its log from there on.
+struct LogBegins {
+  actor @0 :UInt64;
+  name @1 :Text;                     # its name, or its number
+  pid @2 :UInt32;
+  log @3 :Text;
+  begin @4 :UInt64;                  # bytes
 }
 
 struct ActorDied {
@@ -285,6 +303,9 @@ struct ActorFacts {
   pid @6 :UInt32;
   incarnation @7 :UInt32;
   detached @8 :Bool;
+  log @9 :Text;                      # empty: the one that its node gives it
+  lastError @10 :Text;               # what its last incarnation died of
+  parent @11 :Text;                  # in words
   enum State { pending @0; starting @1; running @2; restarting @3; stopping @4; }
 }
 

@@ -1,13 +1,6 @@
 #include <rt/rt.h>
 
-class Counter {
- public:
-  explicit Counter(int start) : n_(start) {}
-  int add(int by) { return n_ += by; }
-
- private:
-  int n_;
-};
+#include "counter.h"
 
 // Ends with 0 where an actor was spawned in a process of its own and answered.
 int main(int argc, char** argv) {
