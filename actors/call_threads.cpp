@@ -42,6 +42,10 @@ bool CallThreads::cancel(const Transport* caller, std::uint64_t sequence) {
   return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) { return slot->cancel(caller, sequence); });
 }
 
+void CallThreads::look(const std::function<void(const RunningCall&)>& at) const {
+  for (const auto& slot : slots_) at(slot->call());
+}
+
 void CallThreads::work(CallSlot& slot) {
   std::unique_lock lock(mutex_);
   while (true) {

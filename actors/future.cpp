@@ -32,6 +32,7 @@ bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, Forget forget)
 // A thread that waits, on its own stack.
 struct WaitingThread : CallState::Listener {
   explicit WaitingThread(RingPoller& of) : poller(of) {
+    waiter.is_for_calls = true;
     fire = [](Listener& self) {
       auto& thread = static_cast<WaitingThread&>(self);
       thread.poller.complete(thread.waiter);
@@ -43,7 +44,7 @@ struct WaitingThread : CallState::Listener {
 
 // A thread that waits for some of several calls, on its own stack.
 struct Countdown {
-  Countdown(RingPoller& of, std::size_t count) : poller(of), left(count) {}
+  Countdown(RingPoller& of, std::size_t count) : poller(of), left(count) { waiter.is_for_calls = true; }
   struct One : CallState::Listener {
     Countdown* of = nullptr;
   };

@@ -144,7 +144,7 @@ void Mailbox::tell_arrived() {
 
 std::size_t Mailbox::pending() {
   const std::lock_guard lock(mutex_);
-  return letters_.size();
+  return count_;
 }
 
 void Mailbox::pause() {

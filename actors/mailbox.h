@@ -54,7 +54,7 @@ class Mailbox final : public Executor {
   void post(Job& job) override;
   ProcessStore& store() const { return store_; }
   void pause();           // for a moment, in which this thread reads and writes the rings
-  std::size_t pending();  // calls that wait here
+  std::size_t pending();  // calls that wait for their turn, here or set aside
 
   // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }

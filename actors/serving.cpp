@@ -30,8 +30,8 @@ void Serving::open(Actor actor) {
     run(letter, find_method(letter.header.method), slot);
   };
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, threads] : actor.groups) groups_[name] = std::make_unique<CallThreads>(threads, run_in_group);
-  if (actor.threads > 1) groups_[""] = std::make_unique<CallThreads>(actor.threads, run_in_group);
+  for (const auto& [name, threads] : actor.groups) groups_[name] = actor.make_group(threads, run_in_group);
+  if (actor.threads > 1) groups_[""] = actor.make_group(actor.threads, run_in_group);
   if (const auto common = groups_.find(""); common != groups_.end()) common_ = common->second.get();
   actor_ = std::move(actor);
 }
@@ -67,13 +67,13 @@ void Serving::serve() {
 // On the thread that serves.
 void Serving::take_on(Mailbox::Letter& letter) {
   const MethodEntry method = find_method(letter.header.method);
-  CallThreads* const group = group_of(method);
+  CallGroup* const group = group_of(method);
   if (!group) return run(letter, method, first_);
   mailbox_.set_aside(letter);
   group->push(std::move(letter));
 }
 
-CallThreads* Serving::group_of(const MethodEntry& method) {
+CallGroup* Serving::group_of(const MethodEntry& method) {
   if (method.begin || method.is_first) return nullptr;
   if (method.group.empty() || groups_.empty()) return common_;
   const auto it = groups_.find(method.group);
@@ -127,8 +127,7 @@ std::vector<Serving::Running> Serving::running() {
   };
   add(first_.call(), false);
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, group] : groups_)
-    for (const auto& slot : group->slots()) add(slot->call(), false);
+  for (const auto& [name, group] : groups_) group->look([&](const RunningCall& call) { add(call, false); });
   for (const auto& [key, coroutine] : coroutines_)
     if (coroutine) add(call_of(*coroutine), true);
   return all;

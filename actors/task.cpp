@@ -11,7 +11,7 @@ namespace {
 // The thread of a driver that waits for a task: it runs the task's coroutines, and reads the rings in between.
 class TaskThread final : public Executor {
  public:
-  explicit TaskThread(RingPoller& poller) : poller_(poller) {}
+  explicit TaskThread(RingPoller& poller) : poller_(poller) { arrived_.is_for_calls = true; }
 
   void post(Job& job) override {
     const std::lock_guard lock(mutex_);

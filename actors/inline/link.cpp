@@ -27,20 +27,25 @@ Status InlineLink::send(FrameType type, std::uint64_t route, std::string_view he
 }
 
 void InlineLink::arrive(FrameType type, std::uint64_t route, std::string_view body) {
-  if (is_closed_ || !handlers_.on_frame) return;
-  if (is_held_) return late_.push_back({type, route, std::string(body)});
+  if (is_closed_ || !handlers_.on_frame || self_.is_ending) return;
+  if (is_held_ || !kept_.empty()) return (void)kept_.push_back({type, route, std::string(body)});
+  hand_out(type, route, body);
+}
+
+void InlineLink::hand_out(FrameType type, std::uint64_t route, std::string_view body) {
   const auto kept = shared_from_this();
   const auto on_frame = handlers_.on_frame;  // it may close this
   on_frame({type, route, body});
 }
 
+// What was held arrives before anything that is sent from now on.
 void InlineLink::resume() {
-  if (!std::exchange(is_held_, false)) return;
+  is_held_ = false;
   scheduler_.post(self_, [self = shared_from_this()] {
-    while (!self->late_.empty() && !self->is_held_) {
-      const Late next = std::move(self->late_.front());
-      self->late_.pop_front();
-      self->arrive(next.type, next.route, next.body);
+    while (!self->kept_.empty() && !self->is_held_ && !self->is_closed_) {
+      const Kept frame = std::move(self->kept_.front());
+      self->kept_.pop_front();
+      self->hand_out(frame.type, frame.route, frame.body);
     }
   });
 }

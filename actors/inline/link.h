@@ -26,7 +26,14 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
   void close() override;
 
  private:
+  struct Kept {
+    FrameType type;
+    std::uint64_t route;
+    std::string body;
+  };
+
   void arrive(FrameType type, std::uint64_t route, std::string_view body);
+  void hand_out(FrameType type, std::uint64_t route, std::string_view body);
   void on_peer_closed();
 
   Scheduler& scheduler_;
@@ -35,14 +42,8 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
   std::weak_ptr<InlineLink> other_;
   Handlers handlers_;
   std::shared_ptr<InlineLink> keeps_itself_;
-  bool is_closed_ = false;
-  bool is_held_ = false;
-  struct Late {
-    FrameType type;
-    std::uint64_t route;
-    std::string body;
-  };
-  std::deque<Late> late_;  // what arrived while it was held
+  bool is_closed_ = false, is_held_ = false;
+  std::deque<Kept> kept_;  // that arrived while it was held
 };
 
 }  // namespace rt::detail

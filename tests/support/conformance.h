@@ -79,6 +79,7 @@ class Person {
   void set_key(std::string key, std::string value) {
     rt::detail::worker_context().client->keys().set(key, value).get();
   }
+  std::string wait_slowly(std::string key) { return wait_for_key(key); }  // in the group "slow"
   // Both wait, and each for what the other one does while it waits.
   int meet_at(std::string mine, std::string theirs) {
     set_key(mine, "here");
@@ -93,6 +94,13 @@ class Person {
   rt::Actor<Person> other_;
   std::vector<std::string> notes_;
 };
+
+}  // namespace conformance
+
+template <>
+inline constexpr std::string_view rt::thread_group<&conformance::Person::wait_slowly> = "slow";
+
+namespace conformance {
 
 // Its first `failures` incarnations can't be constructed.
 class Fragile {
