@@ -23,14 +23,15 @@ class Actor {
   template <auto M, class... Args>
   auto call(Args&&... args) const {
     using Traits = typename detail::Method<M, T>::Traits;
+    const Encoder arguments = encoded<M>(std::forward<Args>(args)...);
     if constexpr (detail::is_stream<typename Traits::Returned>) {
       auto items = detail::StreamInlet::make_items();
-      auto call = client().call(id_, detail::Method<M, T>::name, encoded<M>(std::forward<Args>(args)...).bytes(),
-                                {deadline_, items});
+      auto call = client().call(id_, detail::Method<M, T>::name, arguments.bytes(),
+                                {deadline_, items, &arguments.attachments()});
       return typename Traits::Returned(std::make_unique<detail::StreamInlet>(std::move(call), std::move(items)));
     } else {
-      return Future<typename detail::Method<M, T>::Traits::Result>(
-          client().call(id_, detail::Method<M, T>::name, encoded<M>(std::forward<Args>(args)...).bytes(), {deadline_}));
+      return Future<typename Traits::Result>(client().call(id_, detail::Method<M, T>::name, arguments.bytes(),
+                                                           {deadline_, nullptr, &arguments.attachments()}));
     }
   }
 
@@ -45,7 +46,8 @@ class Actor {
   // One way: nothing comes back, not even that it ran. Code::NotSent where the actor is known to be dead.
   template <auto M, class... Args>
   Status send(Args&&... args) const {
-    return client().send(id_, detail::Method<M, T>::name, encoded<M>(std::forward<Args>(args)...).bytes());
+    const Encoder arguments = encoded<M>(std::forward<Args>(args)...);
+    return client().send(id_, detail::Method<M, T>::name, arguments.bytes(), {.objects = &arguments.attachments()});
   }
 
   ActorId id() const { return id_; }
@@ -70,15 +72,10 @@ class Actor {
 
  private:
   template <auto M, class... Args>
-  static Encoder encoded(Args&&... args) {
+  Encoder encoded(Args&&... args) const {
     using Traits = typename detail::Method<M, T>::Traits;
-    static_assert(sizeof...(Args) == std::tuple_size_v<typename Traits::Arguments>,
-                  "the method takes another number of arguments");
-    static_assert(std::is_constructible_v<typename Traits::Arguments, Args&&...>,
-                  "an argument doesn't convert to what the method takes");
-    const typename Traits::Arguments arguments(std::forward<Args>(args)...);
-    Encoder to;
-    encode(to, arguments);
+    Encoder to(client().large());
+    detail::encode_arguments<typename Traits::Arguments>(to, std::forward<Args>(args)...);
     return to;
   }
 

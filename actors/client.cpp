@@ -6,11 +6,13 @@
 #include <atomic>
 #include <cstdint>
 #include <tuple>
+#include <unordered_map>
 
 #include "rt/actors/control_link.h"
 #include "rt/actors/control_messages.h"
 #include "rt/actors/io_thread.h"
 #include "rt/actors/peers.h"
+#include "rt/actors/task_pool.h"
 #include "rt/actors/watchers.h"
 #include "rt/runtime/net/unix_socket.h"
 
@@ -27,11 +29,13 @@ class ClientOfAgent final : public Client {
         link_(io),
         peers_(
             io, static_cast<Client*>(this), [this](ActorId id) { ask_for_news(id); }, std::move(connect)),
-        keys_(link_) {}
+        keys_(link_),
+        tasks_(*this) {}
 
   ~ClientOfAgent() override {
     link_.close();
     if (thread_) thread_->stop();
+    tasks_.close();
     const Error ended{Code::Unavailable, "this process has left the cluster"};
     link_.fail_all(ended);
     peers_.fail_all(ended);
@@ -42,6 +46,9 @@ class ClientOfAgent final : public Client {
     id_ = joined.client;
     node_ = joined.node;
     run_folder_ = joined.run_folder;
+    ProcessStore& store = ProcessStore::of(poller_.io());
+    if (!store.store()) store.open(joined);
+    large_ = store.store();
     link_.open(
         std::move(agent), [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
   }
@@ -49,6 +56,10 @@ class ClientOfAgent final : public Client {
   ActorId spawn(const SpawnRequest& request) override {
     const ActorId actor = next_id();
     peers_.expect(actor, request.calls);
+    if (!request.objects.empty()) {
+      const std::lock_guard lock(mutex_);
+      kept_[actor] = request.objects;
+    }
     link_.send([&](Control::Builder control) { fill_spawn(control.initSpawn(), actor, request); },
                [this, actor](Result<wire::Reply::Reader> reply) {
                  if (!reply && reply.error().code != Code::Unavailable)  // of a lost agent on_lost tells
@@ -72,8 +83,8 @@ class ClientOfAgent final : public Client {
                                   CallTerms terms) override {
     return peers_.call(actor, method, arguments, terms);
   }
-  Status send(ActorId actor, wire::MethodName method, std::string_view arguments) override {
-    return peers_.send(actor, method, arguments);
+  Status send(ActorId actor, wire::MethodName method, std::string_view arguments, CallTerms terms) override {
+    return peers_.send(actor, method, arguments, terms);
   }
 
   Result<ActorId> lookup(const std::string& name, const std::string& name_space) override {
@@ -205,6 +216,7 @@ class ClientOfAgent final : public Client {
   const std::string& run_folder() const override { return run_folder_; }
   std::uint32_t node() const override { return node_; }
   RingPoller& poller() override { return poller_; }
+  TaskStarter& tasks() override { return tasks_; }
 
  private:
   std::uint64_t next_id() { return (id_ << 24) + next_actor_.fetch_add(1); }
@@ -260,9 +272,14 @@ class ClientOfAgent final : public Client {
     peers_.on_died(death);
     watchers_.tell(death);
     std::function<void(const ActorDeath&)> handler;
+    Attachments no_longer_kept;
     {
       const std::lock_guard lock(mutex_);
       handler = death_handler_;
+      if (const auto kept = kept_.find(death.actor); kept != kept_.end() && !death.will_restart) {
+        no_longer_kept = std::move(kept->second);
+        kept_.erase(kept);
+      }
     }
     if (handler) handler(death);
   }
@@ -286,11 +303,13 @@ class ClientOfAgent final : public Client {
   Peers peers_;
   Watchers watchers_;
   KeyValueOfHead keys_;
+  TaskPool tasks_;
   std::uint64_t id_ = 0;
   std::uint32_t node_ = 0;
   std::string run_folder_;
   std::atomic<std::uint64_t> next_actor_{1};
-  std::mutex mutex_;  // guards the handlers
+  std::mutex mutex_;                               // guards what follows
+  std::unordered_map<ActorId, Attachments> kept_;  // what their constructors' arguments refer to
   std::function<void(const ActorDeath&)> death_handler_;
   std::function<void()> lost_handler_;
   std::function<void()> stop_handler_;

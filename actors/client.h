@@ -91,6 +91,7 @@ struct CallLimits {
 };
 
 struct SpawnRequest {
+  Attachments objects;  // that the arguments refer to: kept until the actor has ended for good
   std::string class_name, arguments, program, program_hash, name, directory, log;
   std::uint64_t lease = 0;
   std::uint32_t bundle = 0, cpus = 0, gpus = 0;
@@ -113,6 +114,7 @@ struct SpawnRequest {
 struct CallTerms {
   std::chrono::nanoseconds deadline{0};      // from now; 0: none
   std::shared_ptr<ItemSink> sink = nullptr;  // of a stream
+  const Attachments* objects = nullptr;      // that the arguments refer to
 };
 
 struct CallUnderWay {
@@ -130,6 +132,7 @@ struct LogBegins {
 };
 
 class IoThread;
+class TaskStarter;
 class Watcher;
 
 struct ClientStart {
@@ -156,7 +159,8 @@ class Client {
   virtual void kill(ActorId actor, std::chrono::milliseconds deadline = {}) = 0;  // 0: at once
   virtual std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                           CallTerms terms = {}) = 0;
-  virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments) = 0;  // one way
+  virtual Status send(ActorId actor, wire::MethodName method, std::string_view arguments,
+                      CallTerms terms = {}) = 0;  // one way
   virtual Result<ActorId> lookup(const std::string& name, const std::string& name_space) = 0;
   virtual Result<std::vector<ActorFacts>> list(const std::string& name_space) = 0;
   virtual std::uint64_t supervise(const SupervisorOptions& options) = 0;  // its number, for SpawnRequest::supervisor
@@ -189,6 +193,11 @@ class Client {
   virtual const std::string& run_folder() const = 0;
   virtual std::uint32_t node() const = 0;
   virtual RingPoller& poller() = 0;
+  virtual TaskStarter& tasks() = 0;
+  LargeStore* large() const { return large_; }  // the node's object store; null: this process has none
+
+ protected:
+  LargeStore* large_ = nullptr;
 };
 
 }  // namespace detail

@@ -23,6 +23,7 @@ struct ConnectOptions {
   int cpus = 0;              // CPU slots, the user's own word; 0: the cores this process may use
   int simulate_gpus = 0;     // GPU slots that aren't there, the user's own word
   std::uint64_t memory = 0;  // bytes that actors may reserve, the user's own word; 0: what this machine lets us use
+  std::uint64_t object_store = 0;                  // bytes of objects at most (see Ref); 0: 30 % of the memory
   std::initializer_list<Resource> resources = {};  // what else actors may reserve here
   std::string_view name_space = {};                // of the actors it spawns; empty: "default"
   bool echo_logs = false;  // what actors write into their logs appears on stderr too, with who wrote it in front

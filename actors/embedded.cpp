@@ -106,7 +106,9 @@ Status Embedded::start_node(const std::string& rtd, const ConnectOptions& option
                                 "--simulate-gpus",
                                 std::to_string(options.simulate_gpus),
                                 "--memory",
-                                std::to_string(options.memory)};
+                                std::to_string(options.memory),
+                                "--object-store",
+                                std::to_string(options.object_store)};
   for (const Resource& resource : options.resources) {
     argv.emplace_back("--resource");
     argv.push_back(std::string(resource.name) + "=" + std::to_string(resource.amount));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "rt/actors/blocking.h"
 #include "rt/actors/wait.h"
 #include "rt/actors/wait_watch.h"
 #include "rt/runtime/net/ring_poller.h"
@@ -24,7 +25,7 @@ bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, std::span<Call
   WaitWatch* const watch = WaitWatch::current();
   if (watch && !calls.empty() && !poller.takes_turns()) return watch->wait(poller, waiter, until, calls);
   try {
-    return poller.wait(waiter, until);
+    return wait_and_tell(poller, waiter, until);
   } catch (...) {
     forget();
     throw;
@@ -78,8 +79,9 @@ struct Continuation : CallState::Listener {
 
 }  // namespace
 
-void CallState::complete(std::string_view result) {
+void CallState::complete(std::string_view result, Attachments objects) {
   if (!claim()) return;
+  if (!objects.empty()) objects_ = std::move(objects);
   value_.append(result.data(), result.size());
   fire();
 }

@@ -59,7 +59,7 @@ class CallState {
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
 
-  void complete(std::string_view result);
+  void complete(std::string_view result, Attachments objects = {});
   void fail(Error error, std::string_view thrown = {});  // `thrown`: of Code::Failed, an encoded Thrown
 
   bool is_complete() const { return listeners_.load(std::memory_order_acquire) == kComplete; }
@@ -79,6 +79,7 @@ class CallState {
   bool has_failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
   std::string_view bytes() const { return value_.view(); }
+  const Attachments& objects() const { return objects_; }  // that the bytes refer to
   Result<std::string> value() const { return error_ ? Result<std::string>(*error_) : std::string(bytes()); }
   void* context() const { return context_; }
   void cancel() {
@@ -106,6 +107,7 @@ class CallState {
   std::atomic<bool> is_claimed_{false};
   std::atomic<std::uintptr_t> listeners_{0};
   Bytes value_;
+  Attachments objects_;
   std::optional<Error> error_;
 };
 
@@ -114,6 +116,7 @@ class CallState {
 template <class R>
 class Future {
  public:
+  using Value = R;
   explicit Future(std::shared_ptr<detail::CallState> state) : state_(std::move(state)) {}
 
   // Waits. Throws rt::CallFailed where the method threw, else rt::Exception: MaybeRan or NotSent (its actor died),
@@ -158,7 +161,7 @@ class Future {
     if constexpr (std::is_same_v<R, Unit>) {
       return Unit{};
     } else {
-      Decoder from(state_->bytes(), state_->context());
+      Decoder from(state_->bytes(), state_->context(), &state_->objects());
       return decode<R>(from);
     }
   }

@@ -39,7 +39,8 @@ Result<Joined> joined_of(wire::Control::Reader control) {
     return Error{static_cast<Code>(reply.getError().getCode()), wire::text(reply.getError().getMessage())};
   if (!reply.isHello()) return Error{Code::Corrupt, "the node's agent answered a hello by another request's reply"};
   const auto hello = reply.getHello();
-  return Joined{hello.getClient(), hello.getNode(), wire::text(hello.getRunFolder())};
+  return Joined{hello.getClient(), hello.getNode(), wire::text(hello.getRunFolder()), wire::text(hello.getStorePath()),
+                hello.getStoreSlot()};
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct Joined {
   std::uint64_t client = 0;
   std::uint32_t node = 0;
   std::string run_folder;
+  std::string store_path;        // of the node's object store; empty: it has none
+  std::uint32_t store_slot = 0;  // this process's in it
 };
 
 // Code::Refused with the agent's reason; Code::Deadline where it says nothing for 30 s.

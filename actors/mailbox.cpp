@@ -10,7 +10,12 @@
 namespace rt::detail {
 
 Mailbox::Mailbox(boost::asio::io_context& io, std::uint64_t actor, std::uint32_t incarnation, Limits limits)
-    : actor_(actor), incarnation_(incarnation), limits_(limits), io_(io), poller_(RingPoller::of(io)) {}
+    : actor_(actor),
+      incarnation_(incarnation),
+      limits_(limits),
+      io_(io),
+      poller_(RingPoller::of(io)),
+      store_(ProcessStore::of(io)) {}
 
 void Mailbox::take_on(std::uint64_t actor, std::uint32_t incarnation) {
   incarnation_ = incarnation;
@@ -34,12 +39,14 @@ void Mailbox::on_connected(Fd socket) {
 }
 
 void Mailbox::welcome(const std::shared_ptr<Transport>& caller) {
+  store_.opened(caller->peer_pid());
   caller->start({.on_frame =
                      [this, held = std::weak_ptr(caller)](const Frame& frame) {
                        if (const auto connection = held.lock()) put(connection, frame);
                      },
                  .on_close =
-                     [this, gone = caller.get()](const Error& error) {
+                     [this, gone = caller.get(), pid = caller->peer_pid()](const Error& error) {
+                       store_.closed(pid);
                        if (on_grant_) on_grant_(gone, 0, 0);
                        if (error.code == Code::Corrupt) log::warning("a caller: {}", error.message);
                      }});
@@ -62,7 +69,9 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
     if (on_grant_ && header.sequence != 0) on_grant_(caller.get(), header.sequence, header.method);
     return;
   }
-  Letter letter{caller, header, Bytes(frame.body.substr(sizeof header))};
+  const std::string_view body = frame.body.substr(sizeof header);
+  Letter letter{caller, header, header.objects > 0 ? Bytes() : Bytes(body)};
+  if (header.objects > 0 && !receive_objects(letter, body)) return;
   if (take_urgent_ && take_urgent_(letter)) return;
   if (taker_.load(std::memory_order_relaxed) == RingPoller::this_thread() &&
       waiting_.load(std::memory_order_relaxed) == 0) {
@@ -72,6 +81,20 @@ void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) 
     return poller_.stop_polling();
   }
   keep(std::move(letter));
+}
+
+// False: they didn't come, and the caller has been told.
+bool Mailbox::receive_objects(Letter& letter, std::string_view body) {
+  const Status received = store_.receive(*letter.from, letter.header, body, letter.objects);
+  letter.header.objects = 0;  // of the reply
+  letter.arguments = Bytes(body);
+  if (received) return true;
+  wire::CallHeader header = letter.header;
+  header.outcome = wire::Outcome::Lost;
+  if (header.sequence != 0)
+    (void)letter.from->send(FrameType::Reply, actor(), {reinterpret_cast<const char*>(&header), sizeof header},
+                            received.error().message);
+  return false;
 }
 
 void Mailbox::keep(Letter letter) {
@@ -182,6 +205,7 @@ void Mailbox::cancel(const std::shared_ptr<Transport>& caller, std::uint64_t seq
 
 // Another thread may find it awaited just before it stops to wait: the next wait then ends early, and begins again.
 Mailbox::Letter& Mailbox::take() {
+  if (!current_.objects.empty()) current_.objects.clear();  // it has been answered
   while (!take_waiting()) {
     arrived_.reset();
     is_awaited_.store(true, std::memory_order_seq_cst);

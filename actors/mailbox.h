@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "rt/actors/executor.h"
+#include "rt/actors/process_store.h"
 #include "rt/runtime/base/bytes.h"
 #include "rt/runtime/net/ring_poller.h"
 #include "rt/runtime/net/unix_socket.h"
@@ -32,6 +33,7 @@ class Mailbox final : public Executor {
     std::shared_ptr<Transport> from;
     wire::CallHeader header;
     Bytes arguments;
+    Attachments objects;  // that the arguments refer to
   };
 
   struct Limits {
@@ -50,6 +52,7 @@ class Mailbox final : public Executor {
   void set_aside(const Letter& letter);
   void picked_up(const Letter& letter);
   void post(Job& job) override;
+  ProcessStore& store() const { return store_; }
   void pause();           // for a moment, in which this thread reads and writes the rings
   std::size_t pending();  // calls that wait for their turn, here or set aside
 
@@ -83,6 +86,7 @@ class Mailbox final : public Executor {
   std::optional<Letter> take_out(const Transport* caller, std::uint64_t sequence);
   void tell_arrived();
   void put(const std::shared_ptr<Transport>& caller, const Frame& frame);
+  bool receive_objects(Letter& letter, std::string_view body);
 
   std::atomic<std::uint64_t> actor_;  // set after the incarnation
   std::uint32_t incarnation_;
@@ -90,6 +94,7 @@ class Mailbox final : public Executor {
   const Limits limits_;
   boost::asio::io_context& io_;
   RingPoller& poller_;
+  ProcessStore& store_;
   std::unique_ptr<UnixListener> listener_;
   std::function<bool(const Letter&)> take_urgent_;
 

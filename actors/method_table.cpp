@@ -1,5 +1,7 @@
 #include "rt/actors/method_table.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -26,6 +28,16 @@ bool register_method(const wire::MethodName& name, MethodEntry entry) {
   entry.is_urgent = name.is_urgent;
   entry.name = name.text;
   return tables().methods.emplace(name.hash, entry).second;
+}
+
+// Two functions of one name and signature, each known in its own file only, could not be told apart.
+bool register_function(const wire::MethodName& name, Invoke invoke) {
+  const auto [it, is_new] = tables().methods.emplace(name.hash, MethodEntry{.invoke = invoke});
+  if (is_new || it->second.invoke == invoke) return true;
+  std::fprintf(stderr,
+               "two functions that are run as tasks are both %.*s: give one another name, or don't make it static\n",
+               static_cast<int>(name.text.size()), name.text.data());
+  std::abort();
 }
 
 ClassEntry find_class(std::string_view name) {

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <typeinfo>
 
+#include "rt/actors/arguments.h"
 #include "rt/actors/stream.h"
 #include "rt/runtime/wire/call.h"
 #include "rt/runtime/wire/codec.h"
@@ -47,6 +48,7 @@ struct MethodEntry {
 
 bool register_class(std::string_view name, ClassEntry entry);
 bool register_method(const wire::MethodName& name, MethodEntry entry);
+bool register_function(const wire::MethodName& name, Invoke invoke);  // of a task
 
 ClassEntry find_class(std::string_view name);
 MethodEntry find_method(std::uint64_t hash);
@@ -80,8 +82,10 @@ T decode_all(Decoder& from) {
 }
 
 template <class P>
-inline constexpr bool takes_a_value = !std::is_pointer_v<std::remove_cvref_t<P>> &&
-                                      (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>);
+inline constexpr bool takes_a_value =
+    !std::is_pointer_v<std::remove_cvref_t<P>> &&
+    !(std::is_reference_v<P> && is_view<Kept<P>> &&
+      !is_view<std::decay_t<P>>)&&(!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>);
 
 template <class M>
 struct MethodTraits {
@@ -96,7 +100,7 @@ struct MethodTraits {
     using Returned = R;                                                                                              \
     using Result = typename ResultOf<R>::type;                                                                       \
     using Class = std::remove_cv_t<C>;                                                                               \
-    using Arguments = std::tuple<std::decay_t<P>...>;                                                                \
+    using Arguments = std::tuple<Kept<P>...>;                                                                        \
     static constexpr bool returns_void = std::is_void_v<R>;                                                          \
     static_assert((takes_a_value<P> && ...),                                                                         \
                   "an actor's method takes copies of its arguments: a value or a const reference, not a pointer or " \
@@ -203,11 +207,20 @@ struct Method {
   static inline const wire::MethodName name = enter();
 };
 
+template <class A>
+struct SentAs {
+  using type = A;
+};
+template <class T>
+struct SentAs<std::span<T>> {
+  using type = View<std::remove_const_t<T>>;
+};
+
 // Arguments travel as values; a string literal as std::string.
 template <class A>
 using Sent = std::conditional_t<std::is_convertible_v<std::decay_t<A>, std::string_view> &&
                                     !std::is_same_v<std::decay_t<A>, std::string>,
-                                std::string, std::decay_t<A>>;
+                                std::string, typename SentAs<std::decay_t<A>>::type>;
 
 template <class T, class... Args>
 struct Constructor {

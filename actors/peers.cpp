@@ -25,6 +25,7 @@ void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::s
       return state.fail({Code::NotFound, "the actor's program has no method " + method + "; was it built again?"});
     case wire::Outcome::WrongClass:
       return state.fail({Code::Invalid, "the actor is no object of the class that " + method + " is called on"});
+    case wire::Outcome::Lost: return state.fail({Code::Lost, std::string(body)});
     case wire::Outcome::Cancelled: return state.fail({Code::Cancelled, "the call of " + method + " was cancelled"});
     case wire::Outcome::Expired:
       return state.fail({Code::Deadline, "the deadline of the call of " + method + " had passed before it began"});
@@ -46,6 +47,7 @@ std::int64_t on_the_wire(TimePoint deadline) {
 Peers::Peers(boost::asio::io_context& io, void* context, std::function<void(ActorId)> watch, Connect connect)
     : io_(io),
       poller_(RingPoller::of(io)),
+      store_(ProcessStore::of(io)),
       context_(context),
       watch_(std::move(watch)),
       connect_(connect ? std::move(connect) : [&io](const std::string& address) -> Result<std::shared_ptr<Transport>> {
@@ -64,12 +66,13 @@ std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, s
                                        CallTerms terms) {
   auto state = std::make_shared<CallState>(poller_, context_, this, std::move(terms.sink));
   const TimePoint deadline = terms.deadline.count() > 0 ? SystemClock().now() + terms.deadline : kNever;
-  if (const Status sent = submit(actor, {method, state, deadline, arguments}); !sent) state->fail(sent.error());
+  if (const Status sent = submit(actor, {method, state, deadline, arguments, false, 0, terms.objects}); !sent)
+    state->fail(sent.error());
   return state;
 }
 
-Status Peers::send(ActorId actor, wire::MethodName method, std::string_view arguments) {
-  return submit(actor, {method, nullptr, kNever, arguments});
+Status Peers::send(ActorId actor, wire::MethodName method, std::string_view arguments, CallTerms terms) {
+  return submit(actor, {method, nullptr, kNever, arguments, false, 0, terms.objects});
 }
 
 // An error: it wasn't sent, and never will be.
@@ -126,8 +129,8 @@ Status Peers::submit_now(ActorId actor, Message& message) {
     if (message.state) message.state->route = {actor, 0};
     peer.queued_bytes += bytes;
     if (message.is_counted) ++peer.pending;
-    peer.queued.push_back(
-        {message.method, message.state, message.deadline, std::string(message.arguments), message.is_counted});
+    peer.queued.push_back({message.method, message.state, message.deadline, std::string(message.arguments),
+                           message.is_counted, 0, message.objects ? *message.objects : Attachments()});
     flush(actor, peer, done);
   }
   if (is_new) watch_(actor);
@@ -141,8 +144,9 @@ void Peers::flush(ActorId actor, Peer& peer, Completions& done) {
     Waiting& next = peer.queued.front();
     Status sent = peer.connection ? Status(Unit{}) : connect(peer);
     if (sent)
-      sent = transmit(actor, peer,
-                      {next.method, next.state, next.deadline, next.arguments, next.is_counted, next.attempts});
+      sent = transmit(
+          actor, peer,
+          {next.method, next.state, next.deadline, next.arguments, next.is_counted, next.attempts, &next.objects});
     if (!sent && sent.error().code == Code::Unavailable) return flush_soon();
     if (!sent && sent.error().code == Code::NotSent) return;
     if (!sent && next.is_counted) uncount(actor);
@@ -178,14 +182,18 @@ Status Peers::transmit(ActorId actor, Peer& peer, const Message& message) {
                                 .sequence = message.state ? connection.first_sent + connection.sent.size() : 0,
                                 .deadline_ns = on_the_wire(message.deadline),
                                 .incarnation = peer.incarnation};
-  RT_CHECK(connection.transport->send(FrameType::Call, actor, {reinterpret_cast<const char*>(&header), sizeof header},
-                                      message.arguments));
+  if (message.objects && !message.objects->empty())
+    RT_CHECK(store_.send(*connection.transport, FrameType::Call, actor, header, message.arguments, *message.objects));
+  else
+    RT_CHECK(connection.transport->send(FrameType::Call, actor, {reinterpret_cast<const char*>(&header), sizeof header},
+                                        message.arguments));
   if (message.method.is_urgent) connection.transport->alert();
   if (!message.state) return Unit{};
   message.state->route = {actor, header.sequence};
-  connection.sent.push_back(
-      {actor, peer.incarnation, message.is_counted, message.attempts + 1, message.method, message.state,
-       message.deadline, message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr});
+  connection.sent.push_back({actor, peer.incarnation, message.is_counted, message.attempts + 1, message.method,
+                             message.state, message.deadline,
+                             message.method.is_idempotent ? std::make_unique<std::string>(message.arguments) : nullptr,
+                             message.method.is_idempotent && message.objects ? *message.objects : Attachments()});
   return Unit{};
 }
 
@@ -201,6 +209,7 @@ Status Peers::connect(Peer& peer) {
   connection->transport = transport;
   transport->start({.on_frame = [this, connection](const Frame& frame) { on_reply(*connection, frame); },
                     .on_close = [this, connection](const Error& error) { on_closed(connection, error); }});
+  store_.opened(transport->peer_pid());
   connections_[peer.address] = connection;
   peer.connection = connection;
   return Unit{};
@@ -226,7 +235,10 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
   wire::CallHeader header;
   if (frame.type != FrameType::Reply || frame.body.size() < sizeof header) return;
   std::memcpy(&header, frame.body.data(), sizeof header);
-  const std::string_view body = frame.body.substr(sizeof header);
+  std::string_view body = frame.body.substr(sizeof header);
+  Attachments objects;
+  std::optional<Error> incomplete;
+  if (header.objects > 0) incomplete = receive_objects(connection, header, body, objects);
   StatePtr state;
   std::string_view method;
   {
@@ -238,14 +250,27 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
     method = call.method.text;
     drop_answered(connection);
   }
+  if (incomplete) return state->fail(*std::move(incomplete));
   if (header.outcome == wire::Outcome::Item) {
     if (ItemSink* const sink = state->sink()) sink->take(body);
     return;
   }
   if (header.outcome == wire::Outcome::Returned)
-    state->complete(body);
+    state->complete(body, std::move(objects));
   else
     fail(*state, header.outcome, body, method);
+}
+
+std::optional<Error> Peers::receive_objects(Connection& connection, const wire::CallHeader& header,
+                                            std::string_view& body, Attachments& objects) {
+  std::shared_ptr<Transport> transport;
+  {
+    const std::lock_guard lock(mutex_);
+    transport = connection.transport;
+  }
+  if (!transport) return Error{Code::Lost, "the connection was closed before a result's objects were received"};
+  const Status received = store_.receive(*transport, header, body, objects);
+  return received ? std::nullopt : std::optional(received.error());
 }
 
 // Under the lock.

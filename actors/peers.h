@@ -18,11 +18,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "rt/actors/client.h"
+#include "rt/actors/process_store.h"
 #include "rt/actors/wait_watch.h"
 #include "rt/runtime/base/clock.h"
 #include "rt/runtime/net/ring_poller.h"
@@ -41,7 +43,7 @@ class Peers final : public CallState::Sender {
   std::shared_ptr<CallState> call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                   CallTerms terms = {});
   // One way: no answer comes. NotSent where the actor is known to be dead.
-  Status send(ActorId actor, wire::MethodName method, std::string_view arguments);
+  Status send(ActorId actor, wire::MethodName method, std::string_view arguments, CallTerms terms = {});
   void on_started(ActorId actor, std::uint32_t incarnation, const std::string& address, const CallLimits& limits = {});
   void on_died(const ActorDeath& death);
   void fail_all(const Error& error);      // the agent is gone: no news will come
@@ -64,6 +66,7 @@ class Peers final : public CallState::Sender {
     StatePtr state;  // null once it was answered
     TimePoint deadline;
     std::unique_ptr<std::string> arguments;  // of an idempotent one
+    Attachments objects;                     // likewise
   };
   // What a death means for the calls that it ended, once its connection has been read to the end.
   struct Verdict {
@@ -87,6 +90,7 @@ class Peers final : public CallState::Sender {
     std::string arguments;
     bool is_counted = false;
     int attempts = 0;  // so far
+    Attachments objects;
   };
   struct Peer {
     bool started = false;
@@ -109,6 +113,7 @@ class Peers final : public CallState::Sender {
     std::string_view arguments;
     bool is_counted = false;
     int attempts = 0;
+    const Attachments* objects = nullptr;
   };
 
   Status submit(ActorId actor, Message message);  // waits where it must
@@ -118,12 +123,14 @@ class Peers final : public CallState::Sender {
   StatePtr answered(Sent& call);
   void uncount(ActorId actor);
   void flush(ActorId actor, Peer& peer, Completions& done);
-  static Status transmit(ActorId actor, Peer& peer, const Message& message);
+  Status transmit(ActorId actor, Peer& peer, const Message& message);
   void end_sent(Connection& connection, const Verdict& verdict, Completions& done);
   static void drop_answered(Connection& connection);
   void forget_if_over(Connection& connection);
   void bury(ActorId actor, Peer& peer, const std::string& why);
   Status connect(Peer& peer);
+  std::optional<Error> receive_objects(Connection& connection, const wire::CallHeader& header, std::string_view& body,
+                                       Attachments& objects);
   void on_reply(Connection& connection, const Frame& frame);
   void on_closed(const std::shared_ptr<Connection>& connection, const Error& error);
   void cancel(CallState& state) override;
@@ -138,6 +145,7 @@ class Peers final : public CallState::Sender {
 
   boost::asio::io_context& io_;
   RingPoller& poller_;
+  ProcessStore& store_;
   void* const context_;
   const std::function<void(ActorId)> watch_;
   const Connect connect_;

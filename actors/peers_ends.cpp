@@ -14,6 +14,7 @@ void Peers::on_closed(const std::shared_ptr<Connection>& connection, const Error
   Completions done;
   {
     const std::lock_guard lock(mutex_);
+    if (connection->transport) store_.closed(connection->transport->peer_pid());
     connection->transport = nullptr;
     if (error.code == Code::Corrupt) {
       for (auto& [actor, peer] : peers_)
@@ -45,7 +46,7 @@ void Peers::end_sent(Connection& connection, const Verdict& verdict, Completions
     if (verdict.will_restart && call.arguments && call.attempts < kMostAttempts) {
       call.state->route = {call.actor, 0};
       again.push_back({call.method, std::move(call.state), call.deadline, std::move(*call.arguments), call.is_counted,
-                       call.attempts});
+                       call.attempts, std::move(call.objects)});
       continue;
     }
     done.emplace_back(answered(call), Error{Code::MaybeRan, "the actor died under the call of " +

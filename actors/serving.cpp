@@ -98,7 +98,7 @@ void Serving::run(const Mailbox::Letter& letter, const MethodEntry& method, Call
 }
 
 Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodEntry& method) {
-  Answer result;
+  Answer result{.body = Encoder(mailbox_.store().store())};
   if (method.of != 0 && method.of != actor_.of) {
     result.outcome = wire::Outcome::WrongClass;
     return result;
@@ -108,7 +108,7 @@ Serving::Answer Serving::run_method(const Mailbox::Letter& letter, const MethodE
     return result;
   }
   try {
-    Decoder from(letter.arguments.view(), actor_.context);
+    Decoder from(letter.arguments.view(), actor_.context, &letter.objects);
     method.invoke(actor_.object.get(), from, result.body);
     return result;
   } catch (const WorkerEnds&) {
@@ -140,8 +140,10 @@ std::vector<Serving::Running> Serving::running() {
 
 void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
   if (letter.header.sequence == 0) return;
-  const Status sent = say(letter, answer.outcome, answer.body.bytes(), may_wait);
-  if (sent || sent.error().code != Code::Invalid) return;  // too long a result
+  const Status sent = say(letter, answer.outcome, answer.body.bytes(), may_wait, answer.body.attachments());
+  const bool can_never_be_sent = !sent && (sent.error().code == Code::Invalid || sent.error().code == Code::Lost ||
+                                           sent.error().code == Code::Refused);
+  if (!can_never_be_sent) return;  // else it is too long, or refers to what is gone
   Encoder body;
   Thrown thrown = actor_.place;
   thrown.type = "rt::Exception";
@@ -151,14 +153,20 @@ void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool m
 }
 
 // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
-Status Serving::say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait) {
+Status Serving::say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait,
+                    const Attachments& objects) {
   wire::CallHeader header = letter.header;
   header.outcome = outcome;
-  const std::string_view head(reinterpret_cast<const char*>(&header), sizeof header);
-  Status sent = letter.from->send(FrameType::Reply, mailbox_.actor(), head, body);
+  const auto send = [&] {
+    if (!objects.empty())
+      return mailbox_.store().send(*letter.from, FrameType::Reply, mailbox_.actor(), header, body, objects);
+    const std::string_view head(reinterpret_cast<const char*>(&header), sizeof header);
+    return letter.from->send(FrameType::Reply, mailbox_.actor(), head, body);
+  };
+  Status sent = send();
   while (may_wait && !sent && sent.error().code == Code::Unavailable) {
     mailbox_.pause();
-    sent = letter.from->send(FrameType::Reply, mailbox_.actor(), head, body);
+    sent = send();
   }
   return sent;
 }

@@ -78,7 +78,8 @@ class Serving {
   void forget(Coroutine& coroutine);
   Answer threw() const;
   void answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait);
-  Status say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait);
+  Status say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait,
+             const Attachments& objects = {});
 
   Mailbox& mailbox_;
   Actor actor_;                  // its object is guarded by the mutex until it is open

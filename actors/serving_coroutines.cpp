@@ -68,7 +68,7 @@ void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
   RunningCall::current() = &coroutine->call;
   coroutine->is_starting = true;
   try {
-    Decoder from(letter.arguments.view(), actor_.context);
+    Decoder from(letter.arguments.view(), actor_.context, &letter.objects);
     coroutine->task = method.begin(actor_.object.get(), from);
     coroutine->is_stream = coroutine->task->attach(*coroutine);
     coroutine->task->start(
@@ -95,7 +95,7 @@ void Serving::forget(Coroutine& coroutine) {
 }
 
 void Serving::finish(Coroutine& coroutine) {
-  Answer result;
+  Answer result{.body = Encoder(mailbox_.store().store())};
   try {
     coroutine.task->result(result.body);
   } catch (const Exception& e) {

@@ -7,8 +7,10 @@
 
 namespace rt {
 
-ActorId Spawner::spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments) {
-  detail::SpawnRequest request{.class_name = std::string(class_name),
+ActorId Spawner::spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments,
+                             const Attachments& objects) {
+  detail::SpawnRequest request{.objects = objects,
+                               .class_name = std::string(class_name),
                                .arguments = std::move(arguments),
                                .program = program_->path,
                                .program_hash = program_->hash,

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "rt/actors/actor.h"
+#include "rt/actors/ref.h"
 #include "rt/actors/task.h"
+#include "rt/actors/task_run.h"
 
 namespace rt {
 
@@ -100,7 +102,7 @@ class Spawner {
     const std::tuple<detail::Sent<Args>...> arguments(std::forward<Args>(args)...);
     Encoder to;
     encode(to, arguments);
-    return {client_, spawn_class(Made::name, options, to.take())};
+    return {client_, spawn_class(Made::name, options, to.take(), to.attachments())};
   }
   template <class T>
   Actor<T> spawn() {
@@ -112,6 +114,28 @@ class Spawner {
   Result<Actor<T>> get_actor(std::string_view name, std::string_view name_space = {}) {
     RT_TRY(id, find(name, name_space));
     return Actor<T>(client_, id);
+  }
+
+  // Puts a value into this node's shared memory: one copy, then none for whoever reads it (ref.h). Throws: Unavailable
+  // where the store is full and stays so, NoSpace where the machine has no memory left, Invalid where it could never
+  // hold that much.
+  template <class A>
+  auto put(const A& value) {
+    return detail::put(client_->large(), value);
+  }
+
+  // Runs a free function, or a static one, on a worker process (task_run.h): cluster.run<&area>(polygon).
+  template <auto F, class... Args>
+  auto run(Args&&... args) {
+    return tasks().run<F>(std::forward<Args>(args)...);
+  }
+  TaskRunner tasks(const TaskOptions& options = {}) { return {*client_, *program_, options}; }
+  template <class F, class... Args>
+  void run(F&&, Args&&...) {
+    static_assert(
+        !std::is_same_v<F, F>,
+        "a task's function is named in the template, so that the workers know it: cluster.run<&area>(polygon), "
+        "not cluster.run(area, polygon); a lambda or a std::function can't be sent");
   }
 
   Result<std::vector<ActorFacts>> list_actors(std::string_view name_space = {});  // empty: of all namespaces
@@ -141,7 +165,8 @@ class Spawner {
   detail::Client* client_;
 
  private:
-  ActorId spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments);
+  ActorId spawn_class(std::string_view class_name, const SpawnOptions& options, std::string arguments,
+                      const Attachments& objects);
   Result<ActorId> find(std::string_view name, std::string_view name_space);
 
   const JobProgram* program_;

@@ -150,7 +150,7 @@ WorkerStart wait_for_start(int agent_fd) {
   take_on_role(start);
 
   IoThread io;
-  Mailbox mailbox(io.io(), start.actor, start.incarnation, {});
+  Mailbox mailbox(io.io(), 0, 0, {});  // who connects waits until the object store is there
   Serving serving(mailbox);
   if (!is_ahead) take_on(start, io);
   if (const Status open = mailbox.open(address); !open) give_up(open.error().message);
@@ -160,13 +160,14 @@ WorkerStart wait_for_start(int agent_fd) {
                                            .address = address,
                                            .program = is_ahead ? start.program : JobProgram{}});
   if (!joined) give_up("the node's agent refused this worker: " + joined.error().message);
+  ProcessStore::of(io.io()).open(*joined);
   if (is_ahead) {
     start = wait_for_start(agent_fd);
-    mailbox.take_on(start.actor, start.incarnation);
     take_on_log(start.log);
     take_on_role(start);
     take_on(start, io);
   }
+  mailbox.take_on(start.actor, start.incarnation);
   const auto client = Client::start(ClientStart{.io = &io, .agent_fd = agent_fd, .joined = *joined});
   client->on_agent_lost([] { ::_exit(0); });  // nobody is left to answer to
 

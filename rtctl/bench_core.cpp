@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -27,7 +28,7 @@ class BenchEcho {
   rt::Task<int> echo_task(int value) { co_return value; }
   int pid() const { return ::getpid(); }
   void linger() { ::pause(); }
-  std::size_t look(const std::vector<char>& bytes) {
+  std::size_t look(std::span<const char> bytes) {
     return static_cast<std::size_t>(std::count(bytes.begin(), bytes.begin() + 64, 'x'));
   }
   void touch(std::size_t bytes) { memory_.assign(bytes, 'x'); }
@@ -36,6 +37,8 @@ class BenchEcho {
   long sum_ = 0;
   std::vector<char> memory_;
 };
+
+int bench_task(int value) { return value; }
 
 // Calls as fast as it can, a thousand under way, the actors in turn.
 class BenchCaller {
@@ -86,6 +89,8 @@ class CoreBench {
     if (wants("core.send")) send();
     if (wants("core.coroutine_pipelined")) coroutine_pipelined();
     if (wants("core.arg_10mib")) arg_10mib();
+    if (wants("core.ref_again")) ref_again();
+    if (wants("core.task") || wants("core.task_sync")) task();
     if (wants("core.kill_to_error")) kill_to_error("core.kill_to_error", 0);
     if (wants("core.kill_to_error_1gib")) kill_to_error("core.kill_to_error_1gib", std::size_t{1} << 30);
     if (wants("core.kill_to_restart")) kill_to_restart();
@@ -190,25 +195,55 @@ class CoreBench {
     actor.kill();
   }
 
-  // Buffers in turn, so that neither side finds one in its cache. The limit: memcpy of the same.
+  // Buffers in turn, so that neither side finds one in its cache. The limit: memcpy of such, in turn with the calls.
   void arg_10mib() {
     constexpr std::size_t kSize = 10 << 20, kBuffers = 8;
     const auto actor = warm_actor();
     const std::vector<std::vector<char>> buffers(kBuffers, std::vector<char>(kSize, 'x'));
     std::vector<char> copy(kSize);
     std::vector<double> calls, copies;
-    for (int i = 0; i < rounds(100) + 10; ++i) {
-      const auto& buffer = buffers[static_cast<std::size_t>(i) % kBuffers];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rounds(100)) + 10; ++i) {
+      const auto& buffer = buffers[i % kBuffers];
       auto begin = Clock::now();
       actor.call<&BenchEcho::look>(buffer).get();
       calls.push_back(seconds_since(begin));
       begin = Clock::now();
-      std::memcpy(copy.data(), buffer.data(), kSize);
+      std::memcpy(copy.data(), buffers[(i + kBuffers / 2) % kBuffers].data(), kSize);
       copies.push_back(seconds_since(begin));
     }
     const auto rate = [](std::vector<double> times) { return kSize / median(std::move(times)) / 1e9; };
     print_figure("core.arg_10mib", rate(std::move(calls)), "GB/s", rate(std::move(copies)));
     actor.kill();
+  }
+
+  // A call that is given 10 MiB which were put before.
+  void ref_again() {
+    const auto actor = warm_actor();
+    const auto ref = cluster_.put(std::vector<char>(10 << 20, 'x'));
+    const double us = round_trip_us(rounds(20'000), false, [&] { actor.call<&BenchEcho::look>(ref).get(); });
+    print_figure("core.ref_again", us, "us");
+    actor.kill();
+  }
+
+  // Tasks that do nothing: a thousand under way, then one at a time.
+  void task() {
+    const auto burst = [&](int count) {
+      std::vector<std::optional<Future<int>>> futures(1000);
+      for (int i = 0; i < count; ++i) {
+        auto& slot = futures[static_cast<std::size_t>(i) % futures.size()];
+        if (slot) slot->get();
+        slot = cluster_.run<&bench_task>(i);
+      }
+      for (auto& slot : futures)
+        if (slot) slot->get();
+    };
+    burst(1000);
+    const int count = rounds(200'000);
+    const auto begin = Clock::now();
+    burst(count);
+    print_figure("core.task", count / seconds_since(begin), "1/s");
+    const double us = round_trip_us(rounds(20'000), false, [&] { cluster_.run<&bench_task>(1).get(); });
+    print_figure("core.task_sync", 1e6 / us, "1/s");
   }
 
   // From SIGKILL to the error of the call under way. `touched`: bytes that the actor holds.

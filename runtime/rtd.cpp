@@ -2,7 +2,7 @@
 //
 //   rtd head --run FOLDER [--driver-fd 3]
 //   rtd node --run FOLDER --mark RT_RUN=ID [--driver-fd 3] [--cpus N] [--simulate-gpus N] [--memory BYTES]
-//            [--resource NAME=AMOUNT]...
+//            [--object-store BYTES] [--resource NAME=AMOUNT]...
 
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
@@ -12,6 +12,7 @@
 
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/base/process_setup.h"
+#include "rt/runtime/device/memory.h"
 #include "rt/runtime/device/offer.h"
 #include "rt/runtime/device/oom_kills.h"
 #include "rt/runtime/head/server.h"
@@ -22,9 +23,10 @@ namespace {
 struct Arguments {
   std::string run, mark;
   int driver_fd = -1;
-  int cpus = 0;              // 0: what this machine has
-  int simulated_gpus = 0;    // 0: what this machine has
-  std::uint64_t memory = 0;  // 0: what this machine has
+  int cpus = 0;                    // 0: what this machine has
+  int simulated_gpus = 0;          // 0: what this machine has
+  std::uint64_t memory = 0;        // 0: what this machine has
+  std::uint64_t object_store = 0;  // 0: a share of the memory
   std::vector<std::string> resources;
 };
 
@@ -55,10 +57,19 @@ rt::Result<std::map<std::string, std::uint64_t>> resources(const std::vector<std
   return amounts;
 }
 
+// Bytes of objects at most: 30 % of what this machine lets us use, where the user didn't say.
+rt::Result<std::uint64_t> object_store(std::uint64_t wanted) {
+  if (wanted > 0) return wanted;
+  RT_TRY(share, rt::usable_memory());
+  return share.bytes / 10 * 3;
+}
+
 int run_node(const Arguments& arguments) {
   const auto offer =
       rt::node_offer({.cpus = arguments.cpus, .simulated_gpus = arguments.simulated_gpus, .memory = arguments.memory});
   if (!offer) return fail(offer.error());
+  const auto store = object_store(arguments.object_store);
+  if (!store) return fail(store.error());
   const auto amounts = resources(arguments.resources);
   if (!amounts) return fail(amounts.error());
   boost::asio::io_context io(1);
@@ -68,6 +79,7 @@ int run_node(const Arguments& arguments) {
                        .gpus = offer->gpus,
                        .memory = offer->memory,
                        .resources = *amounts,
+                       .object_store = *store,
                        .oom_kills = [counter = rt::OomKills()] { return counter.count(); },
                        .driver_fd = arguments.driver_fd});
   if (const auto started = agent.start(); !started) return fail(started.error());
@@ -94,6 +106,7 @@ int main(int argc, char** argv) {
   node->add_option("--cpus", arguments.cpus, "CPU slots, the user's own word");
   node->add_option("--simulate-gpus", arguments.simulated_gpus, "GPU slots that aren't there, the user's own word");
   node->add_option("--memory", arguments.memory, "Bytes of memory that actors may reserve, the user's own word");
+  node->add_option("--object-store", arguments.object_store, "Bytes of objects at most; 0: 30 % of the memory");
   node->add_option("--resource", arguments.resources, "NAME=AMOUNT of what rt knows nothing of, for actors to reserve");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -19,6 +19,7 @@ const char* to_string(Code code) {
     case Code::Refused: return "Refused";
     case Code::Corrupt: return "Corrupt";
     case Code::System: return "System";
+    case Code::Lost: return "Lost";
     case Code::NoSpace: return "NoSpace";
   }
   return "?";

@@ -23,6 +23,7 @@ enum class Code {
   Refused,      // version, token, user or epoch didn't match
   Corrupt,      // bytes that don't check: a torn or damaged file or message
   System,       // the operating system said no; the message carries errno's text
+  Lost,         // an object that was put is gone, with its node or its last reference: it has to be made again
   NoSpace,      // the disk or its user's quota is full, of bytes or of inodes: room mends it, a further try doesn't
 };
 

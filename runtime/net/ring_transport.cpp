@@ -41,6 +41,9 @@ class RingTransport final : public Transport,
   RingTransport(asio::io_context& io, int fd, RingSide side, TransportLimits limits)
       : poller_(RingPoller::of(io)), socket_(io, fd), side_(side), limits_(limits) {
     socket_.non_blocking(true);
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket_.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) peer_pid_ = peer.pid;
   }
 
   // The connecting side can write before the other has answered; nobody needs to be rung before it has. A peer that has
@@ -81,6 +84,8 @@ class RingTransport final : public Transport,
     ring();
     return Unit{};
   }
+
+  pid_t peer_pid() const override { return peer_pid_; }
 
   void alert() override {
     const std::lock_guard lock(mutex_);
@@ -338,6 +343,7 @@ class RingTransport final : public Transport,
   RingPoller& poller_;
   asio::posix::stream_descriptor socket_;
   const RingSide side_;
+  pid_t peer_pid_ = 0;
   const TransportLimits limits_;
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_peer_gone_{false};

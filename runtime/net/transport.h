@@ -10,6 +10,8 @@
 // to 8 bytes. After `close` on the executor no handler runs; after `close` on another thread one may still be under
 // way.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,6 +60,8 @@ class Transport {
   // its way here, and pushes back.
   virtual void hold() = 0;
   virtual void resume() = 0;
+
+  virtual pid_t peer_pid() const { return 0; }  // of a process on this machine, where it is known
 
   virtual void close() = 0;  // frames not yet written are dropped; on_close isn't called
 };

@@ -21,11 +21,17 @@ void Agent::send_head(Fill&& fill) {
 }
 
 Agent::Agent(boost::asio::io_context& io, AgentOptions options)
-    : io_(io), options_(std::move(options)), ahead_timer_(io), memory_timer_(io), oom_kills_(options_.oom_kills()) {}
+    : io_(io),
+      options_(std::move(options)),
+      ahead_timer_(io),
+      store_timer_(io),
+      memory_timer_(io),
+      oom_kills_(options_.oom_kills()) {}
 
 Status Agent::start() {
   RT_CHECK(adopt_orphans());
   for (const char* folder : {"/actors", "/logs"}) RT_CHECK(make_folders(options_.run_folder + folder));
+  make_store();
   RT_TRY(head, connect_unix(io_, options_.run_folder + "/head.sock"));
   head_ = std::move(head);
   head_->start(
@@ -59,6 +65,28 @@ void Agent::stop() {
   if (const Status killed = kill_descendants({}, kLimit); !killed) log::error("{}", killed.error().message);
   if (const auto marked = kill_marked(options_.mark, kLimit); !marked) log::error("{}", marked.error().message);
   io_.stop();
+}
+
+// --- the object store ---------------------------------------------------------------------------------------------
+
+void Agent::make_store() {
+  if (options_.object_store == 0) return;
+  auto store = store::Sweeper::make(options_.object_store);
+  if (!store) return log::warning("this node has no object store, large values are copied: {}", store.error().message);
+  store_ = *std::move(store);
+  trim_store();
+}
+
+// Fresh pages cost ten times a copy: a few are kept for ever, the others for half a minute after their last use.
+void Agent::trim_store() {
+  constexpr std::chrono::seconds kPeriod{15};
+  constexpr std::uint64_t kKept = 64 << 20;
+  store_timer_.expires_after(kPeriod);
+  store_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    store_->trim(kKept);
+    trim_store();
+  });
 }
 
 // --- clients -----------------------------------------------------------------------------------------------------
@@ -128,6 +156,11 @@ Agent::ClientId Agent::on_hello(const std::shared_ptr<Transport>& transport, Con
   reply.setClient(client);
   reply.setNode(node_);
   reply.setRunFolder(options_.run_folder);
+  if (store_) {
+    reply.setStorePath(store_->path());
+    reply.setStoreSlot(store_->enter(static_cast<pid_t>(hello.getPid())));
+    if (!is_worker && !is_ahead) driver_pids_[client] = static_cast<pid_t>(hello.getPid());
+  }
   (void)transport->send(FrameType::Control, 0, wire::to_bytes(builder));
   if (is_worker) {
     Worker started = worker->second;
@@ -170,6 +203,10 @@ void Agent::on_client_frame(ClientId client, const Frame& frame) {
 
 void Agent::on_client_closed(ClientId client) {
   clients_.erase(client);
+  if (const auto driver = driver_pids_.find(client); driver != driver_pids_.end()) {
+    store_->bury(driver->second);
+    driver_pids_.erase(driver);
+  }
   if (client == driver_) return stop();
   if (ahead_.contains(client)) return;  // the head doesn't know it; its exit is told by its fork server
   send_head([&](Control::Builder control) { control.setClientLeft(client); });

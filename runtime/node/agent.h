@@ -19,6 +19,7 @@
 #include "rt/runtime/net/unix_socket.h"
 #include "rt/runtime/node/death_cause.h"
 #include "rt/runtime/node/fork_server_link.h"
+#include "rt/runtime/store/sweeper.h"
 #include "rt/runtime/wire/control.capnp.h"
 
 namespace rt {
@@ -30,6 +31,7 @@ struct AgentOptions {
   std::vector<std::string> gpus;
   std::uint64_t memory = 0;  // bytes
   std::map<std::string, std::uint64_t> resources = {};
+  std::uint64_t object_store = 0;  // bytes of objects at most; 0: it has no store
   // How many processes the kernel has ended for want of memory, as far as that can be told.
   std::function<std::uint64_t()> oom_kills = [] { return std::uint64_t{0}; };
   int driver_fd = -1;  // embedded: the socket to the driver that started this agent
@@ -88,6 +90,8 @@ class Agent {
   void kill_worker(wire::Kill::Reader kill);
   void kill_at(std::chrono::milliseconds deadline, Worker& worker);
   void kill_tree_of(const Worker& worker);
+  void make_store();
+  void trim_store();
   void watch_memory();
   void look_at_memory();
   Result<Keeper*> keeper_of(wire::Program::Reader program);
@@ -120,6 +124,9 @@ class Agent {
   std::map<std::uint64_t, Worker> workers_;  // by actor
   std::map<pid_t, std::uint64_t> actor_of_pid_;
   int logs_ = 0;
+  std::map<ClientId, pid_t> driver_pids_;  // that may hold objects
+  std::unique_ptr<store::Sweeper> store_;  // none where there was no memory for one
+  boost::asio::steady_timer store_timer_;
   boost::asio::steady_timer memory_timer_;  // runs while a worker has a limit
   bool watches_memory_ = false;
   std::uint64_t oom_kills_ = 0;  // at the last look

@@ -210,6 +210,7 @@ void Agent::kill_tree_of(const Worker& worker) {
 }
 
 void Agent::on_exited(const std::string& key, pid_t pid, int status) {
+  if (store_) store_->bury(pid);
   const auto it = actor_of_pid_.find(pid);
   if (it == actor_of_pid_.end()) return (void)forget_ahead(key, pid);
   const Worker worker = workers_.at(it->second);
@@ -237,6 +238,7 @@ void Agent::on_fork_server_lost(const std::string& key, const Error& error) {
   for (const auto& [actor, worker] : workers_)
     if (worker.program == key) lost.push_back(worker);
   for (const Ahead& process : keepers_[key].ahead) {
+    if (store_) store_->bury(process.pid);  // it has touched nothing yet
     ahead_.erase(process.client);
     ::unlink(process.address.c_str());
   }
@@ -246,6 +248,7 @@ void Agent::on_fork_server_lost(const std::string& key, const Error& error) {
   const Status killed = kill_descendants(spared, std::chrono::seconds(10));
   if (!killed) log::error("{}", killed.error().message);
   for (const Worker& worker : lost) {
+    if (store_) store_->bury(worker.pid);
     actor_of_pid_.erase(worker.pid);
     workers_.erase(worker.actor);
     if (!worker.address.empty()) ::unlink(worker.address.c_str());

@@ -10,7 +10,7 @@
 namespace rt::wire {
 
 // Of a reply. All but Returned, Threw and Item mean that the method didn't run, or ended early as it was asked to.
-enum class Outcome : std::uint32_t {
+enum class Outcome : std::uint16_t {
   Returned = 0,
   Threw = 1,  // the body is a Thrown
   UnknownMethod = 2,
@@ -18,6 +18,7 @@ enum class Outcome : std::uint32_t {
   Cancelled = 4,   // before it began, or where it waited
   Expired = 5,     // its deadline had passed before it began
   Item = 6,        // one of a stream: more follow, and its end
+  Lost = 7,        // an object that it refers to is gone; the body says it
 };
 
 struct CallHeader {
@@ -26,6 +27,7 @@ struct CallHeader {
   std::int64_t deadline_ns = 0;  // CLOCK_MONOTONIC; 0: none
   std::uint32_t incarnation = 0;
   Outcome outcome = Outcome::Returned;  // of a reply
+  std::uint16_t objects = 0;            // before the body: so many PassedObjects (runtime/store/store.h)
 };
 static_assert(sizeof(CallHeader) == 32);
 

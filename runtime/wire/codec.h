@@ -31,25 +31,63 @@
 
 #include "rt/runtime/base/bytes.h"
 #include "rt/runtime/base/result.h"
+#include "rt/runtime/wire/large.h"
 
 namespace rt {
 
+// The highest bit of a count of elements: they are an object beside the message, the one with that number.
+inline constexpr std::uint64_t kBeside = std::uint64_t{1} << 63;
+
 class Encoder {
  public:
+  Encoder() = default;
+  // Large values become objects there, where there is room; else they are in the message.
+  explicit Encoder(LargeStore* large) : large_(large) {}
+
   void raw(const void* from, std::size_t size) { bytes_.append(from, size); }
   void size(std::uint64_t value) { raw(&value, sizeof value); }
   std::string_view bytes() const { return bytes_.view(); }  // as long as nothing more is encoded
   std::string take() { return bytes_.size() == 0 ? std::string() : std::string(bytes()); }
-  void clear() { bytes_.clear(); }
+  void clear() {
+    bytes_.clear();
+    attachments_.clear();
+  }
+
+  // So many elements of `width` bytes each.
+  void elements(const void* from, std::uint64_t count, std::size_t width) {
+    if (count * width >= kLargeValue && put_beside(from, count * width)) return;
+    size(count);
+    raw(from, count * width);
+  }
+  // They as an object. False: there is no room, or none wanted.
+  bool put_beside(const void* from, std::size_t bytes) {
+    if (!carries_objects()) return false;
+    Result<Large> made = large_->put(from, bytes);
+    if (made) attach(*std::move(made));
+    return bool(made);
+  }
+  void attach(Large object) {
+    size(kBeside | attachments_.size());
+    attachments_.push_back(std::move(object));
+  }
+  // It is referred to by its id; who sends this sees to it that it stays.
+  void keep(Large object) { attachments_.push_back(std::move(object)); }
+  bool carries_objects() const { return large_ && attachments_.size() < kMostAttachments; }
+  LargeStore* large() const { return large_; }
+  const Attachments& attachments() const { return attachments_; }
+  static constexpr std::size_t kMostAttachments = UINT16_MAX;
 
  private:
   Bytes bytes_;
+  LargeStore* large_ = nullptr;
+  Attachments attachments_;
 };
 
 class Decoder {
  public:
   // `context`: what handles need to come to life in this process; the process's client.
-  explicit Decoder(std::string_view bytes, void* context = nullptr) : rest_(bytes), context_(context) {}
+  explicit Decoder(std::string_view bytes, void* context = nullptr, const Attachments* attachments = nullptr)
+      : rest_(bytes), context_(context), attachments_(attachments) {}
 
   void raw(void* to, std::size_t size) {
     need(size);
@@ -70,6 +108,33 @@ class Decoder {
     return taken;
   }
   std::size_t left() const { return rest_.size(); }
+
+  // What Encoder::elements wrote. `object`: what the bytes lie in, where they are beside the message.
+  struct Elements {
+    std::string_view bytes;
+    Large object;
+  };
+  Elements elements(std::size_t width) {
+    std::uint64_t count = 0;
+    raw(&count, sizeof count);
+    if (count & kBeside) {
+      Large object = attachment(count & ~kBeside);
+      if (object->bytes().size() % width != 0) corrupt();
+      return {object->bytes(), std::move(object)};
+    }
+    if (count > rest_.size() / width) corrupt();
+    return {bytes(count * width), nullptr};
+  }
+  // The next thing is an object beside the message.
+  bool is_beside() const {
+    std::uint64_t count = 0;
+    if (rest_.size() >= sizeof count) std::memcpy(&count, rest_.data(), sizeof count);
+    return (count & kBeside) != 0;
+  }
+  const Large& attachment(std::uint64_t number) const {
+    if (!attachments_ || number >= attachments_->size()) corrupt();
+    return (*attachments_)[number];
+  }
 
   // While it lives, one level deeper: a type may hold itself, as a tree does.
   class Level {
@@ -94,6 +159,7 @@ class Decoder {
   }
   std::string_view rest_;
   void* context_;
+  const Attachments* attachments_;
   int nested_ = 0;
 };
 
@@ -126,18 +192,48 @@ concept HasOwnCodec = requires(const T& value, Encoder& to, Decoder& from) {
 template <class T>
 inline constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
+// Values that are the same as their bytes, whichever these are: numbers, enums, arrays and plain structs of them.
+template <class T>
+constexpr bool find_flat() {
+  if constexpr (is_std_array<T>)
+    return find_flat<typename T::value_type>();
+  else if constexpr (std::is_aggregate_v<T> && std::is_trivially_copyable_v<T> && !std::is_array_v<T> &&
+                     !HasOwnCodec<T>)
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (find_flat<boost::pfr::tuple_element_t<I, T>>() && ...);
+    }
+  (std::make_index_sequence<boost::pfr::tuple_size_v<T>>{});
+  else return is_plain<T> && !std::is_same_v<T, bool>;
+}
+template <class T>
+inline constexpr bool is_flat = find_flat<T>();
+
+template <class T>
+std::vector<T> vector_of(std::string_view bytes) {
+  const std::size_t count = bytes.size() / sizeof(T);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0) {
+    const auto* const first = reinterpret_cast<const T*>(bytes.data());
+    return std::vector<T>(first, first + count);  // not zeroed first
+  }
+  std::vector<T> values(count);
+  std::memcpy(static_cast<void*>(values.data()), bytes.data(), count * sizeof(T));
+  return values;
+}
+
 template <class T>
 inline constexpr bool no_codec_for = false;
 
 template <class T>
 void encode_sequence(Encoder& to, const T& values) {
-  to.size(values.size());
   if constexpr (is_a<T, std::vector>) {
-    if constexpr (is_plain<typename T::value_type> && !std::is_same_v<typename T::value_type, bool>) {
-      to.raw(values.data(), values.size() * sizeof(typename T::value_type));
-      return;
-    }
+    using Value = typename T::value_type;
+    if constexpr (is_plain<Value> && !std::is_same_v<Value, bool>)
+      return to.elements(values.data(), values.size(), sizeof(Value));
+    else if constexpr (is_flat<Value>)
+      if (values.size() * sizeof(Value) >= kLargeValue && to.put_beside(values.data(), values.size() * sizeof(Value)))
+        return;
   }
+  to.size(values.size());
   for (const auto& value : values) encode<std::remove_cvref_t<decltype(value)>>(to, value);
 }
 
@@ -172,11 +268,10 @@ void encode_fields(Encoder& to, const T& value) {
 template <class T>
 T decode_sequence(Decoder& from) {
   using Value = typename T::value_type;
+  if constexpr (is_a<T, std::vector> && is_flat<Value>)
+    if (is_plain<Value> || from.is_beside()) return vector_of<Value>(from.elements(sizeof(Value)).bytes);
   T values;
-  if constexpr (is_a<T, std::vector> && is_plain<Value> && !std::is_same_v<Value, bool>) {
-    values.resize(from.size(sizeof(Value)));
-    from.raw(values.data(), values.size() * sizeof(Value));
-  } else if constexpr (is_a<T, std::map>) {
+  if constexpr (is_a<T, std::map>) {
     for (std::uint64_t n = from.size(1); n > 0; --n) {
       auto key = decode<typename T::key_type>(from);
       values.emplace(std::move(key), decode<typename T::mapped_type>(from));
@@ -211,10 +306,9 @@ void encode(Encoder& to, const T& value) {
     value.rt_encode(to);
   else if constexpr (is_plain<T>)
     to.raw(&value, sizeof value);
-  else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
-    to.size(value.size());
-    to.raw(value.data(), value.size());
-  } else if constexpr (std::is_same_v<T, std::filesystem::path>)
+  else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>)
+    to.elements(value.data(), value.size(), 1);
+  else if constexpr (std::is_same_v<T, std::filesystem::path>)
     encode<std::string>(to, value.string());
   else if constexpr (is_a<T, std::chrono::duration>)
     encode<typename T::rep>(to, value.count());
@@ -248,7 +342,7 @@ T decode(Decoder& from) {
   else if constexpr (is_plain<T>)
     return decode_plain<T>(from);
   else if constexpr (std::is_same_v<T, std::string>)
-    return std::string(from.bytes(from.size(1)));
+    return std::string(from.elements(1).bytes);
   else if constexpr (std::is_same_v<T, std::filesystem::path>)
     return decode<std::string>(from);
   else if constexpr (is_a<T, std::chrono::duration>)

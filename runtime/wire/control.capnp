@@ -109,6 +109,8 @@ struct HelloReply {
   client @0 :UInt64;
   node @1 :UInt32;
   runFolder @2 :Text;
+  storePath @3 :Text;                # of the node's object store; empty: it has none
+  storeSlot @4 :UInt32;              # this process's in it; 0: none
 }
 
 struct NodeFacts {
