@@ -23,15 +23,16 @@ class Blocking {
   }
 };
 
-// As RingPoller::wait. What is over at once isn't told.
-inline bool wait_and_tell(RingPoller& poller, Waiter& waiter, TimePoint until) {
+// `wait(until)`: waits, as RingPoller::wait does. What is over at once isn't told.
+template <class Wait>
+bool wait_and_tell(TimePoint until, Wait&& wait) {
   constexpr std::chrono::microseconds kAtOnce{500};
   Blocking* const blocking = Blocking::of_process().load(std::memory_order_acquire);
-  if (!blocking) return poller.wait(waiter, until);
+  if (!blocking) return wait(until);
   const TimePoint soon = SystemClock().now() + kAtOnce;
-  if (poller.wait(waiter, std::min(soon, until)) || until <= soon) return waiter.is_done();
+  if (const bool is_done = wait(std::min(soon, until)); is_done || until <= soon) return is_done;
   blocking->begins();
-  const bool is_done = poller.wait(waiter, until);
+  const bool is_done = wait(until);
   blocking->ends();
   return is_done;
 }

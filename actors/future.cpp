@@ -22,10 +22,11 @@ TimePoint after(std::chrono::milliseconds limit) {
 // Waits on the poller; where that throws, nothing of the stack that is left may be reached any more.
 template <class Forget>
 bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, std::span<CallState* const> calls, Forget forget) {
-  WaitWatch* const watch = WaitWatch::current();
-  if (watch && !calls.empty() && !poller.takes_turns()) return watch->wait(poller, waiter, until, calls);
+  WaitWatch* const watch = calls.empty() || poller.takes_turns() ? nullptr : WaitWatch::current();
   try {
-    return wait_and_tell(poller, waiter, until);
+    return wait_and_tell(until, [&](TimePoint to) {
+      return watch ? watch->wait(poller, waiter, to, calls) : poller.wait(waiter, to);
+    });
   } catch (...) {
     forget();
     throw;
