@@ -16,6 +16,7 @@
 
 #include "rt/actors/client.h"
 #include "rt/actors/task_terms.h"
+#include "rt/actors/wait_watch.h"
 #include "rt/runtime/base/clock.h"
 
 namespace rt {
