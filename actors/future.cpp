@@ -24,9 +24,8 @@ template <class Forget>
 bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, std::span<CallState* const> calls, Forget forget) {
   WaitWatch* const watch = calls.empty() || poller.takes_turns() ? nullptr : WaitWatch::current();
   try {
-    return wait_and_tell(until, [&](TimePoint to) {
-      return watch ? watch->wait(poller, waiter, to, calls) : poller.wait(waiter, to);
-    });
+    return wait_and_tell(
+        until, [&](TimePoint to) { return watch ? watch->wait(poller, waiter, to, calls) : poller.wait(waiter, to); });
   } catch (...) {
     forget();
     throw;
