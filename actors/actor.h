@@ -18,12 +18,21 @@ class Actor {
   Actor() = default;
   Actor(detail::Client* client, ActorId id) : client_(client), id_(id) {}
 
-  // counter.call<&Counter::add>(5): runs in the actor, in the order in which this process called it.
+  // counter.call<&Counter::add>(5): runs in the actor, in the order in which this process called it. A Future of what
+  // the method returns; of a method that returns a Stream, that.
   template <auto M, class... Args>
   auto call(Args&&... args) const {
+    using Traits = typename detail::Method<M, T>::Traits;
     const Encoder arguments = encoded<M>(std::forward<Args>(args)...);
-    return Future<typename detail::Method<M, T>::Traits::Result>(
-        client().call(id_, detail::Method<M, T>::name, arguments.bytes(), {deadline_, &arguments.attachments()}));
+    if constexpr (detail::is_stream<typename Traits::Returned>) {
+      auto items = detail::StreamInlet::make_items();
+      auto call = client().call(id_, detail::Method<M, T>::name, arguments.bytes(),
+                                {deadline_, items, &arguments.attachments()});
+      return typename Traits::Returned(std::make_unique<detail::StreamInlet>(std::move(call), std::move(items)));
+    } else {
+      return Future<typename Traits::Result>(client().call(id_, detail::Method<M, T>::name, arguments.bytes(),
+                                                           {deadline_, nullptr, &arguments.attachments()}));
+    }
   }
 
   // The same actor, by a handle whose calls end after so long with Code::Deadline: one that hasn't begun by then

@@ -24,20 +24,22 @@ class Blocking {
   }
 };
 
-// As RingPoller::wait. What is over at once isn't told; where all take turns that is what waits for nobody's.
-inline bool wait_and_tell(RingPoller& poller, Waiter& waiter, TimePoint until) {
+// `wait(until)`: waits, as RingPoller::wait does. What is over at once isn't told; where all take turns that is what
+// waits for nobody's.
+template <class Wait>
+bool wait_and_tell(const Waiter& waiter, bool takes_turns, TimePoint until, Wait&& wait) {
   constexpr std::chrono::microseconds kAtOnce{500};
   Blocking* const blocking = Blocking::of_process().load(std::memory_order_acquire);
-  if (!blocking || waiter.is_done()) return poller.wait(waiter, until);
-  const TimePoint now = SystemClock().now(), soon = poller.takes_turns() ? now : now + kAtOnce;
-  if (until <= soon) return poller.wait(waiter, until);
-  if (!poller.takes_turns() && poller.wait(waiter, soon)) return true;
+  if (!blocking || waiter.is_done()) return wait(until);
+  const TimePoint now = SystemClock().now(), soon = takes_turns ? now : now + kAtOnce;
+  if (until <= soon) return wait(until);
+  if (!takes_turns && wait(soon)) return true;
   struct Told {
     Blocking& who;
     explicit Told(Blocking& blocking) : who(blocking) { who.begins(); }
     ~Told() { who.ends(); }  // also where the wait throws
   } const told(*blocking);
-  return poller.wait(waiter, until);
+  return wait(until);
 }
 
 }  // namespace rt::detail

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "rt/actors/running_call.h"
+#include "rt/actors/wait_watch.h"
 
 namespace rt {
 
@@ -32,6 +33,10 @@ class CallSlot {
   }
 
   const RunningCall& call() const { return call_; }
+  WaitWatch& waits() { return waits_; }  // of its thread
+  bool runs(const Transport* caller, std::uint64_t sequence) const {
+    return sequence_.load(std::memory_order_acquire) == sequence && caller_.load() == caller;
+  }
 
   // False: that call doesn't run here.
   bool cancel(const Transport* caller, std::uint64_t sequence) {
@@ -45,6 +50,7 @@ class CallSlot {
 
  private:
   RunningCall call_;
+  WaitWatch waits_;
   std::atomic<const Transport*> caller_{nullptr};
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<bool> is_cancelling_{false};

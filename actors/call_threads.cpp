@@ -42,7 +42,12 @@ bool CallThreads::cancel(const Transport* caller, std::uint64_t sequence) {
   return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) { return slot->cancel(caller, sequence); });
 }
 
+void CallThreads::look(const std::function<void(const RunningCall&)>& at) const {
+  for (const auto& slot : slots_) at(slot->call());
+}
+
 void CallThreads::work(CallSlot& slot) {
+  const WaitWatch::Scope watched(slot.waits());
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return is_over_ || !letters_.empty(); });

@@ -1,7 +1,8 @@
 #pragma once
-// CallThreads: threads of an actor that run its methods beside each other. What is pushed is begun in order.
+// CallGroup: what runs an actor's methods beside each other. CallThreads: on threads; inline/fibers.h: without any.
 //
-// Owner: Serving. Threads: any may push. The destructor waits for the methods under way; what hasn't begun is dropped.
+// Owner: Serving. What is pushed is begun in order. Threads: any may push. The destructor waits for the methods under
+// way; what hasn't begun is dropped.
 
 #include <condition_variable>
 #include <cstdint>
@@ -18,21 +19,31 @@
 
 namespace rt::detail {
 
-class CallThreads {
+class CallGroup {
  public:
   using Run = std::function<void(const Mailbox::Letter&, CallSlot&)>;
 
+  virtual ~CallGroup() = default;
+  virtual void push(Mailbox::Letter letter) = 0;
+  // A call that hasn't begun; it won't.
+  virtual std::optional<Mailbox::Letter> take_out(const Transport* caller, std::uint64_t sequence) = 0;
+  virtual bool cancel(const Transport* caller, std::uint64_t sequence) = 0;        // false: it doesn't run here
+  virtual void look(const std::function<void(const RunningCall&)>& at) const = 0;  // at each place for a call
+};
+
+class CallThreads final : public CallGroup {
+ public:
   // `threads`: at least 1. `run` runs on them.
   CallThreads(std::uint32_t threads, Run run);
-  ~CallThreads();
+  ~CallThreads() override;
   CallThreads(const CallThreads&) = delete;
   CallThreads& operator=(const CallThreads&) = delete;
 
-  void push(Mailbox::Letter letter);
-  // A call that hasn't begun; it won't.
-  std::optional<Mailbox::Letter> take_out(const Transport* caller, std::uint64_t sequence);
-  bool cancel(const Transport* caller, std::uint64_t sequence);  // false: it doesn't run here
-  const std::vector<std::unique_ptr<CallSlot>>& slots() const { return slots_; }
+  void push(Mailbox::Letter letter) override;
+  std::optional<Mailbox::Letter> take_out(const Transport* caller, std::uint64_t sequence) override;
+  bool cancel(const Transport* caller, std::uint64_t sequence) override;
+  void look(const std::function<void(const RunningCall&)>& at) const override;
+  std::size_t threads() const { return threads_.size(); }
 
  private:
   void work(CallSlot& slot);

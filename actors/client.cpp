@@ -24,7 +24,7 @@ using wire::Control;
 class ClientOfAgent final : public Client {
  public:
   ClientOfAgent(boost::asio::io_context& io, IoThread* thread, Peers::Connect connect)
-      : io_(io),
+      : poller_(RingPoller::of(io)),
         thread_(thread),
         link_(io),
         peers_(
@@ -46,8 +46,9 @@ class ClientOfAgent final : public Client {
     id_ = joined.client;
     node_ = joined.node;
     run_folder_ = joined.run_folder;
-    if (!ProcessStore::of(io_).store()) ProcessStore::of(io_).open(joined);
-    large_ = ProcessStore::of(io_).store();
+    ProcessStore& store = ProcessStore::of(poller_.io());
+    if (!store.store()) store.open(joined);
+    large_ = store.store();
     link_.open(
         std::move(agent), [this](Control::Reader notice) { on_notice(notice); }, [this] { on_lost(); });
   }
@@ -215,7 +216,7 @@ class ClientOfAgent final : public Client {
   const std::string& run_folder() const override { return run_folder_; }
   std::uint32_t node() const override { return node_; }
   RingPoller& poller() override { return poller_; }
-  TaskPool& tasks() override { return tasks_; }
+  TaskStarter& tasks() override { return tasks_; }
 
  private:
   std::uint64_t next_id() { return (id_ << 24) + next_actor_.fetch_add(1); }
@@ -296,8 +297,7 @@ class ClientOfAgent final : public Client {
     if (handler) handler();
   }
 
-  boost::asio::io_context& io_;
-  RingPoller& poller_ = RingPoller::of(io_);
+  RingPoller& poller_;
   IoThread* const thread_;  // null: none of its own
   ControlLink link_;
   Peers peers_;

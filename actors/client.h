@@ -112,8 +112,9 @@ struct SpawnRequest {
 
 // How a call is made.
 struct CallTerms {
-  std::chrono::nanoseconds deadline{0};  // from now; 0: none
-  const Attachments* objects = nullptr;  // that the arguments refer to
+  std::chrono::nanoseconds deadline{0};      // from now; 0: none
+  std::shared_ptr<ItemSink> sink = nullptr;  // of a stream
+  const Attachments* objects = nullptr;      // that the arguments refer to
 };
 
 struct CallUnderWay {
@@ -131,7 +132,7 @@ struct LogBegins {
 };
 
 class IoThread;
-class TaskPool;
+class TaskStarter;
 class Watcher;
 
 struct ClientStart {
@@ -192,7 +193,7 @@ class Client {
   virtual const std::string& run_folder() const = 0;
   virtual std::uint32_t node() const = 0;
   virtual RingPoller& poller() = 0;
-  virtual TaskPool& tasks() = 0;
+  virtual TaskStarter& tasks() = 0;
   LargeStore* large() const { return large_; }  // the node's object store; null: this process has none
 
  protected:

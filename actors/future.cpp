@@ -5,6 +5,7 @@
 
 #include "rt/actors/blocking.h"
 #include "rt/actors/wait.h"
+#include "rt/actors/wait_watch.h"
 #include "rt/runtime/net/ring_poller.h"
 
 namespace rt::detail {
@@ -20,9 +21,12 @@ TimePoint after(std::chrono::milliseconds limit) {
 
 // Waits on the poller; where that throws, nothing of the stack that is left may be reached any more.
 template <class Forget>
-bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, Forget forget) {
+bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, std::span<CallState* const> calls, Forget forget) {
+  WaitWatch* const watch = calls.empty() || poller.takes_turns() ? nullptr : WaitWatch::current();
   try {
-    return wait_and_tell(poller, waiter, until);
+    return wait_and_tell(waiter, poller.takes_turns(), until, [&](TimePoint to) {
+      return watch ? watch->wait(poller, waiter, to, calls) : poller.wait(waiter, to);
+    });
   } catch (...) {
     forget();
     throw;
@@ -32,6 +36,7 @@ bool wait_on(RingPoller& poller, Waiter& waiter, TimePoint until, Forget forget)
 // A thread that waits, on its own stack.
 struct WaitingThread : CallState::Listener {
   explicit WaitingThread(RingPoller& of) : poller(of) {
+    waiter.is_for_calls = true;
     fire = [](Listener& self) {
       auto& thread = static_cast<WaitingThread&>(self);
       thread.poller.complete(thread.waiter);
@@ -43,7 +48,7 @@ struct WaitingThread : CallState::Listener {
 
 // A thread that waits for some of several calls, on its own stack.
 struct Countdown {
-  Countdown(RingPoller& of, std::size_t count) : poller(of), left(count) {}
+  Countdown(RingPoller& of, std::size_t count) : poller(of), left(count) { waiter.is_for_calls = true; }
   struct One : CallState::Listener {
     Countdown* of = nullptr;
   };
@@ -106,6 +111,15 @@ void CallState::fire() {
   }
 }
 
+void CallState::probe(const Probe& probe) {
+  if (sender_ && !is_complete()) sender_->probe(*this, probe);
+}
+
+void CallState::give_up(Error error) {
+  fail(std::move(error));
+  if (sender_) sender_->cancel(*this);
+}
+
 bool CallState::listen(Listener& listener) {
   std::uintptr_t head = listeners_.load(std::memory_order_acquire);
   while (head != kComplete) {
@@ -151,7 +165,8 @@ bool CallState::wait_for(std::chrono::milliseconds limit) {
 bool CallState::wait_until(TimePoint until) {
   WaitingThread thread(poller_);
   if (!listen(thread)) return true;
-  if (wait_on(poller_, thread.waiter, until, [&] { (void)forget(thread); })) return true;
+  CallState* const self = this;
+  if (wait_on(poller_, thread.waiter, until, {&self, 1}, [&] { (void)forget(thread); })) return true;
   if (forget(thread)) return false;
   while (!thread.waiter.is_done()) std::this_thread::yield();  // whoever completes it has let go of this stack
   return true;
@@ -177,7 +192,8 @@ std::size_t wait_for_some(const std::vector<CallState*>& states, std::size_t cou
     for (std::size_t i = 0; i < states.size(); ++i)
       if (states[i]->forget(listeners[i])) countdown.under_way.fetch_sub(1);
   };
-  wait_on(countdown.poller, countdown.waiter, after(limit), forget);
+  const bool needs_all = count == states.size();
+  wait_on(countdown.poller, countdown.waiter, after(limit), needs_all ? states : std::vector<CallState*>(), forget);
   forget();
   while (countdown.under_way.load(std::memory_order_acquire) > 0) std::this_thread::yield();  // they are being fired
   return complete();

@@ -23,6 +23,15 @@ class RingPoller;
 
 namespace detail {
 
+struct Probe;
+
+// Takes what a call yields before it is complete. On the thread that reads.
+class ItemSink {
+ public:
+  virtual ~ItemSink() = default;
+  virtual void take(std::string_view item) = 0;
+};
+
 // The encoded result of one call; completed once, a second time changes nothing. Who waits for it reads the process's
 // rings itself.
 class CallState {
@@ -33,17 +42,20 @@ class CallState {
     void (*fire)(Listener& self) = nullptr;
   };
 
-  // What can be done about a call under way.
-  class Canceller {
+  // Who sent it, and can say more to its actor.
+  class Sender {
    public:
     virtual void cancel(CallState& state) = 0;
+    virtual void grant(CallState& state, std::uint32_t items) = 0;  // it may yield so many more
+    virtual void probe(CallState& state, Probe probe) = 0;          // somebody waits for it (wait_watch.h)
 
    protected:
-    ~Canceller() = default;
+    ~Sender() = default;
   };
 
-  explicit CallState(RingPoller& poller, void* context = nullptr, Canceller* canceller = nullptr)
-      : poller_(poller), context_(context), canceller_(canceller) {}
+  explicit CallState(RingPoller& poller, void* context = nullptr, Sender* sender = nullptr,
+                     std::shared_ptr<ItemSink> sink = nullptr)
+      : poller_(poller), context_(context), sender_(sender), sink_(std::move(sink)) {}
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
 
@@ -71,8 +83,14 @@ class CallState {
   Result<std::string> value() const { return error_ ? Result<std::string>(*error_) : std::string(bytes()); }
   void* context() const { return context_; }
   void cancel() {
-    if (canceller_ && !is_complete()) canceller_->cancel(*this);
+    if (sender_ && !is_complete()) sender_->cancel(*this);
   }
+  void grant(std::uint32_t items) {
+    if (sender_ && !is_complete()) sender_->grant(*this, items);
+  }
+  void probe(const Probe& probe);
+  void give_up(Error error);                      // it ends so, whatever its actor does
+  ItemSink* sink() const { return sink_.get(); }  // null: it yields nothing
   RingPoller& poller() const { return poller_; }
 
  private:
@@ -84,7 +102,8 @@ class CallState {
 
   RingPoller& poller_;
   void* const context_;
-  Canceller* const canceller_;
+  Sender* const sender_;
+  const std::shared_ptr<ItemSink> sink_;
   std::atomic<bool> is_claimed_{false};
   std::atomic<std::uintptr_t> listeners_{0};
   Bytes value_;

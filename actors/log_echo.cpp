@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <memory>
 
 namespace rt {
@@ -60,6 +61,9 @@ void LogEcho::finish() {
 // Who follows a part does so before it is written: so what was there before the new parts were taken is of the old
 // ones.
 void LogEcho::run() {
+  sigset_t all;  // they are for the program's own threads; and a stream that is closed is no reason to end it
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
   bool is_over = false;
   while (!is_over) {
     is_over = wait();

@@ -45,20 +45,30 @@ void Mailbox::welcome(const std::shared_ptr<Transport>& caller) {
                        if (const auto connection = held.lock()) put(connection, frame);
                      },
                  .on_close =
-                     [this, pid = caller->peer_pid()](const Error& error) {
+                     [this, gone = caller.get(), pid = caller->peer_pid()](const Error& error) {
                        store_.closed(pid);
+                       if (on_grant_) on_grant_(gone, 0, 0);
                        if (error.code == Code::Corrupt) log::warning("a caller: {}", error.message);
                      }});
 }
 
 void Mailbox::put(const std::shared_ptr<Transport>& caller, const Frame& frame) {
   wire::CallHeader header;
-  const bool is_known = frame.type == FrameType::Call || frame.type == FrameType::Cancel;
+  const bool is_known = frame.type == FrameType::Call || frame.type == FrameType::Cancel ||
+                        frame.type == FrameType::Grant || frame.type == FrameType::Probe;
   if (!is_known || frame.body.size() < sizeof header) return caller->close();
   std::memcpy(&header, frame.body.data(), sizeof header);
   // An older incarnation's call is refused, never run.
   if (frame.route != actor() || header.incarnation != incarnation_) return caller->close();
   if (frame.type == FrameType::Cancel) return cancel(caller, header.sequence);
+  if (frame.type == FrameType::Probe) {
+    if (on_probe_) on_probe_(caller.get(), header.sequence, frame.body.substr(sizeof header));
+    return;
+  }
+  if (frame.type == FrameType::Grant) {
+    if (on_grant_ && header.sequence != 0) on_grant_(caller.get(), header.sequence, header.method);
+    return;
+  }
   const std::string_view body = frame.body.substr(sizeof header);
   Letter letter{caller, header, header.objects > 0 ? Bytes() : Bytes(body)};
   if (header.objects > 0 && !receive_objects(letter, body)) return;
@@ -139,7 +149,12 @@ void Mailbox::tell_arrived() {
 
 std::size_t Mailbox::pending() {
   const std::lock_guard lock(mutex_);
-  return letters_.size();
+  return count_;
+}
+
+void Mailbox::pause() {
+  Waiter nothing;
+  poller_.wait(nothing, SystemClock().now() + std::chrono::milliseconds(1));
 }
 
 Executor::Job* Mailbox::next_job() {

@@ -52,14 +52,24 @@ class Mailbox final : public Executor {
   void set_aside(const Letter& letter);
   void picked_up(const Letter& letter);
   void post(Job& job) override;
-  std::size_t pending();  // calls that wait here
   ProcessStore& store() const { return store_; }
+  void pause();           // for a moment, in which this thread reads and writes the rings
+  std::size_t pending();  // calls that wait for their turn, here or set aside
 
   // Before `open`. Both run where the rings are read.
   void set_urgent(std::function<bool(const Letter&)> take_urgent) { take_urgent_ = std::move(take_urgent); }
   // A caller gives up a call that isn't waiting here: it runs, or is over.
   void set_on_cancel(std::function<void(const Transport* caller, std::uint64_t sequence)> on_cancel) {
     on_cancel_ = std::move(on_cancel);
+  }
+  // Somebody waits for a call that this actor hasn't answered (wait_watch.h).
+  void set_on_probe(std::function<void(const Transport* caller, std::uint64_t sequence, std::string_view)> on_probe) {
+    on_probe_ = std::move(on_probe);
+  }
+  // The reader of a stream has read so many of its items; none: it has gone, with all its streams (sequence 0).
+  void set_on_grant(
+      std::function<void(const Transport* caller, std::uint64_t sequence, std::uint64_t items)> on_grant) {
+    on_grant_ = std::move(on_grant);
   }
 
  private:
@@ -94,6 +104,8 @@ class Mailbox final : public Executor {
   Waiter arrived_;
 
   std::function<void(const Transport*, std::uint64_t)> on_cancel_;
+  std::function<void(const Transport*, std::uint64_t, std::string_view)> on_probe_;
+  std::function<void(const Transport*, std::uint64_t, std::uint64_t)> on_grant_;
   std::atomic<std::size_t> waiting_{0};  // letters and jobs
   std::atomic<bool> is_awaited_{false};  // the main thread waits for the next letter
   tbb::spin_mutex mutex_;                // guards all below

@@ -11,7 +11,7 @@
 #include <typeinfo>
 
 #include "rt/actors/arguments.h"
-#include "rt/actors/task.h"
+#include "rt/actors/stream.h"
 #include "rt/runtime/wire/call.h"
 #include "rt/runtime/wire/codec.h"
 
@@ -25,6 +25,7 @@ using Invoke = void (*)(void* object, Decoder& arguments, Encoder& result);
 class RunningTask {
  public:
   virtual ~RunningTask() = default;
+  virtual bool attach(StreamOutlet& outlet) = 0;  // before its start; false: it is no stream
   virtual void start(void (*on_done)(void*), void* argument) = 0;
   virtual void result(Encoder& to) = 0;  // throws what the coroutine threw
 };
@@ -131,9 +132,13 @@ class RunningTaskOf final : public RunningTask {
  public:
   RunningTaskOf(void* object, Decoder& from)
       : arguments_(decode_all<typename Traits::Arguments>(from)), task_(apply_method<M, T>(object, arguments_)) {}
+  bool attach(StreamOutlet& outlet) override {
+    if constexpr (is_stream<typename Traits::Returned>) task_.attach(outlet);
+    return is_stream<typename Traits::Returned>;
+  }
   void start(void (*on_done)(void*), void* argument) override { task_.start(on_done, argument); }
   void result(Encoder& to) override {
-    if constexpr (std::is_same_v<typename Traits::Returned, Task<void>>)
+    if constexpr (std::is_same_v<typename Traits::Returned, Task<void>> || is_stream<typename Traits::Returned>)
       task_.take();
     else
       encode<typename Traits::Result>(to, task_.take());
@@ -151,7 +156,7 @@ namespace rt {
 // Methods that may run twice: where the actor dies under a call and is restarted, the call is sent again.
 //   template <> inline constexpr bool rt::is_idempotent<&Counter::value> = true;
 template <auto M>
-inline constexpr bool is_idempotent = false;
+inline constexpr bool is_idempotent = false;  // of no stream: its reader may have had some of it
 
 // The group of threads that runs a method, where the actor was spawned with one of this name (SpawnOptions::groups).
 //   template <> inline constexpr std::string_view rt::thread_group<&Cache::load> = "io";
@@ -187,8 +192,10 @@ struct Method {
   static wire::MethodName enter() {
     wire::MethodName entered{text, wire::method_hash(typeid(Method).name())};
     entered.is_idempotent = is_idempotent<M>;
+    static_assert(!is_stream<typename Traits::Returned> || !is_idempotent<M>,
+                  "a method that returns a Stream isn't repeated: its reader may have had some of it");
     MethodEntry entry{.of = class_hash<T>(), .group = thread_group<M>};
-    if constexpr (is_task<typename Traits::Returned>)
+    if constexpr (is_coroutine<typename Traits::Returned>)
       entry.begin = [](void* object, Decoder& from) -> std::unique_ptr<RunningTask> {
         return std::make_unique<RunningTaskOf<M, T>>(object, from);
       };

@@ -15,7 +15,8 @@ namespace {
 void fail(CallState& state, wire::Outcome outcome, std::string_view body, std::string_view name) {
   const std::string method(name);
   switch (outcome) {
-    case wire::Outcome::Returned: break;
+    case wire::Outcome::Returned:
+    case wire::Outcome::Item: break;
     case wire::Outcome::Threw: {
       const Result<Thrown> thrown = decode_thrown(body);
       return thrown ? state.fail({Code::Failed, thrown->text}, body) : state.fail(thrown.error());
@@ -63,7 +64,7 @@ void Peers::expect(ActorId actor, const CallLimits& limits) {
 
 std::shared_ptr<CallState> Peers::call(ActorId actor, wire::MethodName method, std::string_view arguments,
                                        CallTerms terms) {
-  auto state = std::make_shared<CallState>(poller_, context_, this);
+  auto state = std::make_shared<CallState>(poller_, context_, this, std::move(terms.sink));
   const TimePoint deadline = terms.deadline.count() > 0 ? SystemClock().now() + terms.deadline : kNever;
   if (const Status sent = submit(actor, {method, state, deadline, arguments, false, 0, terms.objects}); !sent)
     state->fail(sent.error());
@@ -246,13 +247,16 @@ void Peers::on_reply(Connection& connection, const Frame& frame) {
     if (header.sequence - connection.first_sent >= connection.sent.size()) return;
     Sent& call = connection.sent[header.sequence - connection.first_sent];
     if (!call.state) return;
-    state = answered(call);
+    state = header.outcome == wire::Outcome::Item ? call.state : answered(call);
     method = call.method.text;
     drop_answered(connection);
   }
-  if (incomplete)
-    state->fail(*std::move(incomplete));
-  else if (header.outcome == wire::Outcome::Returned)
+  if (incomplete) return state->fail(*std::move(incomplete));
+  if (header.outcome == wire::Outcome::Item) {
+    if (ItemSink* const sink = state->sink()) sink->take(body);
+    return;
+  }
+  if (header.outcome == wire::Outcome::Returned)
     state->complete(body, std::move(objects));
   else
     fail(*state, header.outcome, body, method);

@@ -25,6 +25,7 @@
 
 #include "rt/actors/client.h"
 #include "rt/actors/process_store.h"
+#include "rt/actors/wait_watch.h"
 #include "rt/runtime/base/clock.h"
 #include "rt/runtime/net/ring_poller.h"
 #include "rt/runtime/net/transport.h"
@@ -32,7 +33,7 @@
 
 namespace rt::detail {
 
-class Peers final : public CallState::Canceller {
+class Peers final : public CallState::Sender {
  public:
   using Connect = std::function<Result<std::shared_ptr<Transport>>(const std::string& address)>;
   // `watch` asks for news of an actor that was spawned elsewhere. `connect`: another way than a ring, where not null.
@@ -133,6 +134,10 @@ class Peers final : public CallState::Canceller {
   void on_reply(Connection& connection, const Frame& frame);
   void on_closed(const std::shared_ptr<Connection>& connection, const Error& error);
   void cancel(CallState& state) override;
+  void grant(CallState& state, std::uint32_t items) override;
+  void probe(CallState& state, Probe probe) override;
+  static void tell(const Peer& peer, const CallState& state, FrameType type, std::uint64_t word,
+                   std::string_view body = {});
   static bool is_under_way(const Connection& connection, const CallState& state);
   void watch_deadline(TimePoint deadline);
   void on_deadline();

@@ -73,6 +73,32 @@ bool Peers::is_under_way(const Connection& connection, const CallState& state) {
   return place < connection.sent.size() && connection.sent[place].state.get() == &state;
 }
 
+// Under the lock: a word more about a call that was sent.
+void Peers::tell(const Peer& peer, const CallState& state, FrameType type, std::uint64_t word, std::string_view body) {
+  if (!peer.connection || !peer.connection->transport || !is_under_way(*peer.connection, state)) return;
+  const wire::CallHeader header{.method = word, .sequence = state.route.sequence, .incarnation = peer.incarnation};
+  (void)peer.connection->transport->send(type, state.route.actor,
+                                         {reinterpret_cast<const char*>(&header), sizeof header}, body);
+  if (type == FrameType::Cancel) peer.connection->transport->alert();
+}
+
+void Peers::grant(CallState& state, std::uint32_t items) {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = peers_.find(state.route.actor); it != peers_.end())
+    tell(it->second, state, FrameType::Grant, items);
+}
+
+void Peers::probe(CallState& state, Probe probe) {
+  const std::lock_guard lock(mutex_);
+  const auto it = peers_.find(state.route.actor);
+  if (it == peers_.end() || !it->second.connection || !is_under_way(*it->second.connection, state)) return;
+  const Connection& connection = *it->second.connection;
+  probe.hops.back().method = connection.sent[state.route.sequence - connection.first_sent].method.text;
+  Encoder body;
+  encode(body, probe);
+  tell(it->second, state, FrameType::Probe, 0, body.bytes());
+}
+
 // A call that waits here doesn't run any more; one that was sent is given up by its actor, which answers it.
 void Peers::cancel(CallState& state) {
   StatePtr not_sent;
@@ -88,11 +114,8 @@ void Peers::cancel(CallState& state) {
       peer.queued_bytes -= sizeof(wire::CallHeader) + waiting->arguments.size();
       if (waiting->is_counted) uncount(state.route.actor);
       peer.queued.erase(waiting);
-    } else if (peer.connection && peer.connection->transport && is_under_way(*peer.connection, state)) {
-      const wire::CallHeader header{.sequence = state.route.sequence, .incarnation = peer.incarnation};
-      (void)peer.connection->transport->send(FrameType::Cancel, state.route.actor,
-                                             {reinterpret_cast<const char*>(&header), sizeof header});
-      peer.connection->transport->alert();
+    } else {
+      tell(peer, state, FrameType::Cancel, 0);
     }
   }
   if (not_sent) not_sent->fail({Code::Cancelled, "the call was cancelled before it was sent"});
@@ -195,10 +218,7 @@ void Peers::fail_all(const Error& error) {
   complete(done);
 }
 
-void Peers::give_up(CallState& state, const Error& error) {
-  state.fail(error);
-  cancel(state);
-}
+void Peers::give_up(CallState& state, const Error& error) { state.give_up(error); }
 
 std::vector<CallUnderWay> Peers::under_way() {
   std::vector<CallUnderWay> all;

@@ -9,6 +9,7 @@
 #include "rt/actors/rank_context.h"
 #include "rt/actors/ref.h"
 #include "rt/actors/self.h"
+#include "rt/actors/stream.h"
 #include "rt/actors/supervisor.h"
 #include "rt/actors/task.h"
 #include "rt/actors/task_run.h"

@@ -15,10 +15,13 @@
 namespace rt {
 namespace detail {
 
+struct Probe;
+
 // What a coroutine waits for, so that a cancellation reaches it there. On its executor only.
 class Cancellable {
  public:
   virtual void cancel() = 0;
+  virtual void probe(const Probe& probe) = 0;  // somebody waits for this one (wait_watch.h)
 
  protected:
   ~Cancellable() = default;

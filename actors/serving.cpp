@@ -1,7 +1,5 @@
 #include "rt/actors/serving.h"
 
-#include <poll.h>
-
 #include <chrono>
 #include <ctime>
 
@@ -15,37 +13,17 @@ std::int64_t monotonic_now() {
       .count();
 }
 
-Status reply(const Mailbox& mailbox, const Mailbox::Letter& letter, wire::Outcome outcome, const Encoder& body) {
-  wire::CallHeader header = letter.header;
-  header.outcome = outcome;
-  if (!body.attachments().empty())
-    return mailbox.store().send(*letter.from, FrameType::Reply, mailbox.actor(), header, body.bytes(),
-                                body.attachments());
-  return letter.from->send(FrameType::Reply, mailbox.actor(), {reinterpret_cast<const char*>(&header), sizeof header},
-                           body.bytes());
-}
-
 }  // namespace
-
-struct Serving::Coroutine : Executor::Job {
-  Coroutine(Serving& of, const Mailbox::Letter& from) : serving(of), letter{from.from, from.header, Bytes()} {
-    run = [](Executor::Job& job) {
-      auto& ended = static_cast<Coroutine&>(job);
-      ended.serving.finish(ended);
-    };
-  }
-
-  Serving& serving;
-  const Mailbox::Letter letter;  // without its arguments
-  RunningCall call;
-  std::unique_ptr<RunningTask> task;
-  Coroutines::iterator place;
-  bool is_starting = false, has_ended = false;
-};
 
 Serving::Serving(Mailbox& mailbox) : mailbox_(mailbox) {
   mailbox_.set_urgent([this](const Mailbox::Letter& letter) { return take_urgent(letter); });
   mailbox_.set_on_cancel([this](const Transport* caller, std::uint64_t sequence) { cancel({caller, sequence}); });
+  mailbox_.set_on_probe([this](const Transport* caller, std::uint64_t sequence, std::string_view probe) {
+    send_on({caller, sequence}, probe);
+  });
+  mailbox_.set_on_grant([this](const Transport* caller, std::uint64_t sequence, std::uint64_t items) {
+    sequence == 0 ? end_streams(caller) : grant({caller, sequence}, items);
+  });
 }
 Serving::~Serving() = default;
 
@@ -55,10 +33,11 @@ void Serving::open(Actor actor) {
     run(letter, find_method(letter.header.method), slot);
   };
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, threads] : actor.groups) groups_[name] = std::make_unique<CallThreads>(threads, run_in_group);
-  if (actor.threads > 1) groups_[""] = std::make_unique<CallThreads>(actor.threads, run_in_group);
+  for (const auto& [name, threads] : actor.groups) groups_[name] = actor.make_group(threads, run_in_group);
+  if (actor.threads > 1) groups_[""] = actor.make_group(actor.threads, run_in_group);
   if (const auto common = groups_.find(""); common != groups_.end()) common_ = common->second.get();
   actor_ = std::move(actor);
+  first_.waits().belongs_to(mailbox_.actor(), actor_.place.actor);
 }
 
 void Serving::close() {
@@ -86,19 +65,20 @@ bool Serving::take_urgent(const Mailbox::Letter& letter) {
 
 void Serving::serve() {
   Executor::current() = &mailbox_;
+  const WaitWatch::Scope watched(first_.waits());
   while (true) take_on(mailbox_.take());
 }
 
 // On the thread that serves.
 void Serving::take_on(Mailbox::Letter& letter) {
   const MethodEntry method = find_method(letter.header.method);
-  CallThreads* const group = group_of(method);
+  CallGroup* const group = group_of(method);
   if (!group) return run(letter, method, first_);
   mailbox_.set_aside(letter);
   group->push(std::move(letter));
 }
 
-CallThreads* Serving::group_of(const MethodEntry& method) {
+CallGroup* Serving::group_of(const MethodEntry& method) {
   if (method.begin || method.is_first) return nullptr;
   if (method.group.empty() || groups_.empty()) return common_;
   const auto it = groups_.find(method.group);
@@ -152,113 +132,43 @@ std::vector<Serving::Running> Serving::running() {
   };
   add(first_.call(), false);
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, group] : groups_)
-    for (const auto& slot : group->slots()) add(slot->call(), false);
+  for (const auto& [name, group] : groups_) group->look([&](const RunningCall& call) { add(call, false); });
   for (const auto& [key, coroutine] : coroutines_)
-    if (coroutine) add(coroutine->call, true);
+    if (coroutine) add(call_of(*coroutine), true);
   return all;
 }
 
-// --- coroutines -----------------------------------------------------------------------------------------------------
-
-void Serving::begin(const Mailbox::Letter& letter, const MethodEntry& method) {
-  const auto coroutine = std::make_shared<Coroutine>(*this, letter);
-  {
-    const std::lock_guard lock(mutex_);
-    coroutine->place = coroutines_.emplace(Key{letter.from.get(), letter.header.sequence}, coroutine);
-  }
-  coroutine->call.begin(letter.header.method);
-  RunningCall::current() = &coroutine->call;
-  coroutine->is_starting = true;
-  try {
-    Decoder from(letter.arguments.view(), actor_.context, &letter.objects);
-    coroutine->task = method.begin(actor_.object.get(), from);
-    coroutine->task->start(
-        [](void* argument) {
-          auto& ended = *static_cast<Coroutine*>(argument);
-          ended.has_ended = true;
-          if (!ended.is_starting) ended.serving.mailbox_.post(ended);  // its frame is still in use
-        },
-        coroutine.get());
-  } catch (...) {  // it didn't begin
-    answer(letter, threw(), /*may_wait=*/true);
-    forget(*coroutine);
-  }
-  coroutine->is_starting = false;
-  RunningCall::current() = nullptr;
-  if (coroutine->has_ended) finish(*coroutine);
-}
-
-void Serving::forget(Coroutine& coroutine) {
-  std::shared_ptr<Coroutine> last;
-  const std::lock_guard lock(mutex_);
-  last = std::move(coroutine.place->second);
-  coroutines_.erase(coroutine.place);
-}
-
-void Serving::finish(Coroutine& coroutine) {
-  Answer result{.body = Encoder(mailbox_.store().store())};
-  try {
-    coroutine.task->result(result.body);
-  } catch (const Exception& e) {
-    result = threw();
-    if (e.code() == Code::Cancelled && coroutine.call.is_cancelled())
-      result = {.outcome = wire::Outcome::Cancelled, .body = {}};
-  } catch (...) {
-    result = threw();
-  }
-  answer(coroutine.letter, result, /*may_wait=*/true);
-  forget(coroutine);
-}
-
-// On whichever thread reads: what a coroutine waits for is ended on its own.
-void Serving::cancel(Key call) {
-  struct Reach : Executor::Job {
-    explicit Reach(std::shared_ptr<Coroutine> one) : coroutine(std::move(one)) {
-      run = [](Executor::Job& job) {
-        const std::unique_ptr<Reach> self(&static_cast<Reach&>(job));
-        if (self->coroutine->call.waits_for) self->coroutine->call.waits_for->cancel();
-      };
-    }
-    const std::shared_ptr<Coroutine> coroutine;
-  };
-  if (first_.cancel(call.first, call.second)) return;
-  std::shared_ptr<Coroutine> coroutine;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [name, group] : groups_) {
-      if (const auto letter = group->take_out(call.first, call.second)) {
-        mailbox_.picked_up(*letter);
-        return answer(*letter, {.outcome = wire::Outcome::Cancelled, .body = {}}, /*may_wait=*/false);
-      }
-      if (group->cancel(call.first, call.second)) return;
-    }
-    const auto it = coroutines_.find(call);
-    if (it != coroutines_.end()) coroutine = it->second;
-  }
-  if (!coroutine) return;
-  coroutine->call.cancel();
-  mailbox_.post(*std::make_unique<Reach>(coroutine).release());
+void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
+  if (letter.header.sequence == 0) return;
+  const Status sent = say(letter, answer.outcome, answer.body.bytes(), may_wait, answer.body.attachments());
+  const bool can_never_be_sent = !sent && (sent.error().code == Code::Invalid || sent.error().code == Code::Lost ||
+                                           sent.error().code == Code::Refused);
+  if (!can_never_be_sent) return;  // else it is too long, or refers to what is gone
+  Encoder body;
+  Thrown thrown = actor_.place;
+  thrown.type = "rt::Exception";
+  thrown.text = sent.error().message;
+  encode(body, thrown);
+  (void)say(letter, wire::Outcome::Threw, body.bytes(), may_wait);
 }
 
 // A caller that reads too slowly holds the actor back; one that is gone wants no answer.
-void Serving::answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait) {
-  if (letter.header.sequence == 0) return;
-  Status sent = reply(mailbox_, letter, answer.outcome, answer.body);
-  const bool can_never_be_sent = !sent && (sent.error().code == Code::Invalid || sent.error().code == Code::Lost ||
-                                           sent.error().code == Code::Refused);
-  if (can_never_be_sent) {  // too long a result, or one that refers to what is gone
-    Encoder body;
-    Thrown thrown = actor_.place;
-    thrown.type = "rt::Exception";
-    thrown.text = sent.error().message;
-    encode(body, thrown);
-    sent = reply(mailbox_, letter, wire::Outcome::Threw, body);
-  }
+Status Serving::say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait,
+                    const Attachments& objects) {
+  wire::CallHeader header = letter.header;
+  header.outcome = outcome;
+  const auto send = [&] {
+    if (!objects.empty())
+      return mailbox_.store().send(*letter.from, FrameType::Reply, mailbox_.actor(), header, body, objects);
+    const std::string_view head(reinterpret_cast<const char*>(&header), sizeof header);
+    return letter.from->send(FrameType::Reply, mailbox_.actor(), head, body);
+  };
+  Status sent = send();
   while (may_wait && !sent && sent.error().code == Code::Unavailable) {
-    ::poll(nullptr, 0, 10);
-    sent = reply(mailbox_, letter, answer.outcome, answer.body);
+    mailbox_.pause();
+    sent = send();
   }
+  return sent;
 }
 
 }  // namespace rt::detail

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -34,6 +35,10 @@ class Serving {
     Thrown place;             // told with exceptions
     std::uint32_t threads = 1;
     std::vector<std::pair<std::string, std::uint32_t>> groups;  // named ones, of so many threads
+    std::function<std::unique_ptr<CallGroup>(std::uint32_t threads, CallGroup::Run run)> make_group =
+        [](std::uint32_t threads, CallGroup::Run run) {
+          return std::make_unique<CallThreads>(threads, std::move(run));
+        };
   };
   void open(Actor actor);  // calls wait until then
   // Lets go of the object: the actor leaves. Methods under way on its threads end first. On the thread that serves.
@@ -58,8 +63,14 @@ class Serving {
 
   bool take_urgent(const Mailbox::Letter& letter);
   void cancel(Key call);
+  void grant(Key call, std::uint64_t items);
+  void end_streams(const Transport* reader);
+  void send_on(Key call, std::string_view probe);
+  std::shared_ptr<Coroutine> find(Key call) const;
+  void reach(const std::shared_ptr<Coroutine>& coroutine, std::uint64_t items);  // 0: to cancel it
+  static const RunningCall& call_of(const Coroutine& coroutine);
   void take_on(Mailbox::Letter& letter);
-  CallThreads* group_of(const MethodEntry& method);
+  CallGroup* group_of(const MethodEntry& method);
   void run(const Mailbox::Letter& letter, const MethodEntry& method, CallSlot& slot);
   Answer run_method(const Mailbox::Letter& letter, const MethodEntry& method);
   void begin(const Mailbox::Letter& letter, const MethodEntry& method);
@@ -67,15 +78,17 @@ class Serving {
   void forget(Coroutine& coroutine);
   Answer threw() const;
   void answer(const Mailbox::Letter& letter, const Answer& answer, bool may_wait);
+  Status say(const Mailbox::Letter& letter, wire::Outcome outcome, std::string_view body, bool may_wait,
+             const Attachments& objects = {});
 
   Mailbox& mailbox_;
-  Actor actor_;                    // its object is guarded by the mutex until it is open
-  CallSlot first_;                 // of the thread that serves
-  CallThreads* common_ = nullptr;  // where methods of no group run; null: on the thread that serves
+  Actor actor_;                  // its object is guarded by the mutex until it is open
+  CallSlot first_;               // of the thread that serves
+  CallGroup* common_ = nullptr;  // where methods of no group run; null: on the thread that serves
 
   std::mutex mutex_;  // guards all below
   Coroutines coroutines_;
-  std::map<std::string, std::unique_ptr<CallThreads>, std::less<>> groups_;  // constant while it is open
+  std::map<std::string, std::unique_ptr<CallGroup>, std::less<>> groups_;  // constant while it is open
 };
 
 }  // namespace rt::detail

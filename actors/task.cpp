@@ -12,7 +12,7 @@ namespace {
 // The thread of a driver that waits for a task: it runs the task's coroutines, and reads the rings in between.
 class TaskThread final : public Executor {
  public:
-  explicit TaskThread(RingPoller& poller) : poller_(poller) {}
+  explicit TaskThread(RingPoller& poller) : poller_(poller) { arrived_.is_for_calls = true; }
 
   void post(Job& job) override {
     const std::lock_guard lock(mutex_);
@@ -25,7 +25,8 @@ class TaskThread final : public Executor {
       if (Job* const job = next())
         job->run(*job);
       else
-        wait_and_tell(poller_, arrived_, TimePoint::max());
+        wait_and_tell(arrived_, poller_.takes_turns(), TimePoint::max(),
+                      [&](TimePoint to) { return poller_.wait(arrived_, to); });
     }
   }
 
@@ -89,6 +90,8 @@ void CallAwaiter::cancel() {
   state_->cancel();
   resume();
 }
+
+void CallAwaiter::probe(const Probe& probe) { state_->probe(probe); }
 
 void CallAwaiter::check() const {
   if (is_cancelled_) throw Exception({Code::Cancelled, "the call was cancelled while it waited for another"});

@@ -95,6 +95,7 @@ class CallAwaiter : CallState::Listener, Executor::Job, Cancellable {
 
  private:
   void cancel() override;
+  void probe(const Probe& probe) override;
   void resume();
 
   std::coroutine_handle<> handle_;

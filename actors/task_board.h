@@ -13,14 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "rt/actors/task_terms.h"
 #include "rt/runtime/base/result.h"
 
 namespace rt::detail {
-
-struct TaskShape {
-  std::uint32_t cpus = 1, gpus = 0;
-  auto operator<=>(const TaskShape&) const = default;
-};
 
 class TaskBoard {
  public:

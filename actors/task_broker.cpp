@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "rt/actors/spawner.h"
-#include "rt/actors/task_pool.h"
+#include "rt/actors/task_terms.h"
 #include "rt/actors/worker_context.h"
 #include "rt/runtime/net/ring_poller.h"
 

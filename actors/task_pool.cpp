@@ -59,7 +59,7 @@ void await(CallState& state, std::unique_ptr<Listener> listener, void (*fire)(Ca
 
 }  // namespace
 
-std::shared_ptr<CallState> TaskPool::run(wire::MethodName function, Write write,
+std::shared_ptr<CallState> TaskPool::run(const wire::MethodName& function, Write write,
                                          const std::vector<std::shared_ptr<CallState>>& needs, const TaskTerms& terms,
                                          const JobProgram& program) {
   const auto item = std::make_shared<Item>(Item{.function = function, .terms = terms});
@@ -135,6 +135,10 @@ ActorId TaskPool::broker(const JobProgram& program) {
     const std::lock_guard lock(mutex_);
     if (broker_ != 0) return broker_;
   }
+  if (client_.poller().io().get_executor().running_in_this_thread())
+    throw Exception({Code::Invalid,
+                     "the first task of a process can't be run from a continuation (then): it would wait on the thread "
+                     "that is to bring the answer; run one before"});
   const std::string name = "broker of " + program.hash.substr(0, 16), name_space = "rt.tasks";
   auto found = client_.lookup(name, name_space);
   if (!found) {

@@ -15,34 +15,25 @@
 #include <vector>
 
 #include "rt/actors/client.h"
-#include "rt/actors/task_board.h"
+#include "rt/actors/task_terms.h"
+#include "rt/actors/wait_watch.h"
 #include "rt/runtime/base/clock.h"
 
 namespace rt {
-
-struct JobProgram;
 
 namespace detail {
 
 class TaskBroker;
 
-struct TaskTerms {
-  TaskShape shape;
-  int retries = 0;  // after the death of the process that it ran in
-  std::chrono::nanoseconds deadline{0};
-};
-
-class TaskPool final : public CallState::Canceller {
+class TaskPool final : public TaskStarter, public CallState::Sender {
  public:
   explicit TaskPool(Client& client) : client_(client) {}
   ~TaskPool() { close(); }
 
-  using Write = std::function<void(Encoder&)>;  // the arguments; throws what fails the task
-  // `needs`: what has to be complete before.
-  std::shared_ptr<CallState> run(wire::MethodName function, Write write,
+  std::shared_ptr<CallState> run(const wire::MethodName& function, Write write,
                                  const std::vector<std::shared_ptr<CallState>>& needs, const TaskTerms& terms,
-                                 const JobProgram& program);
-  void use_broker(ActorId broker);
+                                 const JobProgram& program) override;
+  void use_broker(ActorId broker) override;
   void close();  // what is left fails
 
  private:
@@ -66,6 +57,8 @@ class TaskPool final : public CallState::Canceller {
   bool goes_again(Item& item, const CallState& call);
   void let_go(ActorId worker, bool is_dead);
   void cancel(CallState& state) override;
+  void grant(CallState&, std::uint32_t) override {}  // no task is a stream
+  void probe(CallState&, Probe) override {}          // a task that waits gives its slot to others
 
   static constexpr int kMostWanted = 64;
   static constexpr std::chrono::milliseconds kTurn{20};  // then a worker goes back, where others may wait for one

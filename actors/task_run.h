@@ -19,7 +19,7 @@
 #include "rt/actors/future.h"
 #include "rt/actors/method_table.h"
 #include "rt/actors/ref.h"
-#include "rt/actors/task_pool.h"
+#include "rt/actors/task_terms.h"
 
 namespace rt {
 

@@ -12,6 +12,7 @@
 
 #include "rt/runtime/base/log.h"
 #include "rt/runtime/base/process_setup.h"
+#include "rt/runtime/device/memory.h"
 #include "rt/runtime/device/offer.h"
 #include "rt/runtime/device/oom_kills.h"
 #include "rt/runtime/head/server.h"

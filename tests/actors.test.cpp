@@ -7,7 +7,6 @@
 #include <atomic>
 #include <filesystem>
 #include <future>
-#include <numeric>
 #include <set>
 #include <stop_token>
 
@@ -16,15 +15,6 @@
 
 // Actors' classes have names that every process spells alike: none of them is in an anonymous namespace.
 namespace actors_test {
-
-class Recorder {
- public:
-  void add(int value) { seen_.push_back(value); }
-  std::vector<int> seen() { return seen_; }
-
- private:
-  std::vector<int> seen_;
-};
 
 class Patient {
  public:
@@ -106,22 +96,6 @@ class Actors : public ClusterTest {
   }
 };
 
-TEST_F(Actors, RunCallsInTheOrderInWhichTheyWereMade) {
-  auto recorder = cluster->spawn<Recorder>();
-  std::vector<int> order(2000);
-  std::iota(order.begin(), order.end(), 0);
-  for (const int i : order) recorder.call<&Recorder::add>(i);
-  EXPECT_EQ(recorder.call<&Recorder::seen>().get(), order);
-}
-
-TEST_F(Actors, AnExceptionComesWithItsTextAndTheActorLivesOn) {
-  auto patient = cluster->spawn<Patient>({}, 1);
-  const Error error = error_of(patient.call<&Patient::fail>("it hurts"));
-  EXPECT_EQ(error.code, Code::Failed);
-  EXPECT_THAT(error.message, HasSubstr("it hurts"));
-  EXPECT_EQ(patient.call<&Patient::add>(1).get(), 2);
-}
-
 TEST_F(Actors, CoroutinesAwaitCallsInADriverAndInAnActor) {
   std::vector<Actor<Patient>> patients;
   for (int i = 0; i < 3; ++i) patients.push_back(cluster->spawn<Patient>({}, 10 * i));
@@ -189,18 +163,6 @@ TEST_F(Actors, ANewIncarnationAnswersWithoutTheOldOnesState) {
   EXPECT_EQ(error_of(patient.call<&Patient::add>(1)).code, Code::NotSent);
 }
 
-TEST_F(Actors, AreFoundByTheirNameAsLongAsTheyLive) {
-  auto patient = cluster->spawn<Patient>({.name = "eve"}, 10);
-  patient.call<&Patient::add>(1).get();
-  EXPECT_EQ(cluster->get_actor<Patient>("eve").get().call<&Patient::add>(1).get(), 12);
-  EXPECT_EQ(cluster->get_actor<Patient>("adam").error().code, Code::NotFound);
-
-  EXPECT_THAT(error_of(cluster->spawn<Patient>({.name = "eve"}, 0).call<&Patient::add>(1)).message,
-              HasSubstr("the name 'eve' is taken"));
-  EXPECT_EQ(error_of(patient.call<&Patient::raise>(SIGKILL)).code, Code::MaybeRan);
-  EXPECT_EQ(cluster->get_actor<Patient>("eve").error().code, Code::NotFound);
-}
-
 TEST_F(Actors, CallEachOtherThroughHandlesThatTheyWereGiven) {
   auto patient = cluster->spawn<Patient>({}, 10);
   auto nurse = cluster->spawn<Nurse>();
@@ -217,17 +179,6 @@ TEST_F(Actors, TakeAndReturnLargeArguments) {
   std::string large(64 << 20, 'a');
   for (std::size_t i = 0; i < large.size(); i += 4096) large[i] = static_cast<char>('a' + i / 4096 % 26);
   EXPECT_TRUE(patient.call<&Patient::echo>(large).get() == large);
-}
-
-TEST_F(Actors, AConstructorThatThrowsIsToldByTheFirstCall) {
-  const Error error = error_of(cluster->spawn<Patient>({}, -1).call<&Patient::add>(1));
-  EXPECT_THAT(error.message, HasSubstr("the constructor threw: no patient begins at -1"));
-}
-
-TEST_F(Actors, OneThatCanNeverBePlacedIsRefusedAtOnce) {
-  const Error error = error_of(cluster->spawn<Patient>({.cpus = 5}, 0).call<&Patient::add>(1));
-  EXPECT_EQ(error.code, Code::NotSent);
-  EXPECT_THAT(error.message, HasSubstr("5"));
 }
 
 TEST_F(Actors, WhatAnActorStartedDiesWithIt) {

@@ -26,18 +26,6 @@ TEST_F(Inline, StartsNoProcessNoThreadAndNoRunFolder) {
 }
 
 // Two that call each other and wait: the circle is named, at once, and both live on.
-TEST_F(Inline, ACircleOfWaitingActorsFailsAndIsNamed) {
-  const auto a = person({.name = "a"}), b = person({.name = "b"});
-  a.call<&Person::meet>(b).get();
-  b.call<&Person::meet>(a).get();
-  const Error error = error_of(a.call<&Person::meet_in_a_circle>());
-  EXPECT_THAT(error.message,
-              AllOf(HasSubstr("these wait for each other, and none could ever go on: "),
-                    HasSubstr("actor 'a' waits for actor 'b' (conformance::Person::add_to_other), which waits for "
-                              "actor 'a' (conformance::Person::add)")));
-  EXPECT_EQ(a.call<&Person::value>().get() + b.call<&Person::value>().get(), 0);
-}
-
 TEST_F(Inline, AWaitThatNothingCanEndFailsAtOnce) {
   const auto first = person({.name = "first", .cpus = 4});
   const auto second = person({.name = "second", .cpus = 4});
@@ -67,6 +55,27 @@ TEST_F(Inline, TheOrderIsThatOfTheCallsAcrossAllActors) {
     }
   EXPECT_FALSE(person().call<&Person::wait_for_key>("never").result(1ms));
   EXPECT_EQ(judge.call<&Person::notes>().get(), expected);
+}
+
+TEST_F(Inline, MoreCallsThanAMailboxTakesAreHeldBackAndRunInOrder) {
+  const auto busy = person();
+  const auto waits = busy.call<&Person::wait_for_key>("go");
+  constexpr int kCalls = 100'100;
+  std::vector<Future<int>> sums;
+  for (int i = 0; i < kCalls; ++i) sums.push_back(busy.call<&Person::add>(1));
+  EXPECT_FALSE(sums.back().result(1ms));
+  person().call<&Person::set_key>("go", "").get();
+  EXPECT_EQ(sums.back().get(), kCalls);
+  EXPECT_EQ(sums[kCalls / 2].get(), kCalls / 2 + 1);
+}
+
+TEST_F(Inline, OneThatLeavesWhileItsThreadWaitsForNobodyCanBeKilled) {
+  const auto actor = person({.concurrency = 2});
+  const auto waits = actor.call<&Person::wait_for_ever>(person({.name = "idle"}));
+  actor.call<&Person::leave>().get();
+  EXPECT_EQ(error_of(waits).code, Code::Deadline);
+  actor.kill();
+  EXPECT_EQ(error_of(waits).code, Code::MaybeRan);
 }
 
 TEST_F(Inline, AnotherThreadIsRefused) {

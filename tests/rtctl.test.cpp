@@ -209,7 +209,7 @@ TEST_F(Rtctl, ResultsThatCannotBeWrittenEndWithAnError) {
 // A folder that can't be looked at, here a link to itself, and a name that is too long.
 TEST_F(Rtctl, RefusesAFolderThatCannotBeLookedAt) {
   fs::create_symlink(sandbox / "loop", sandbox / "loop");
-  for (const std::string folder : {(sandbox / "loop").string(), (sandbox / std::string(300, 'x')).string()}) {
+  for (const std::string& folder : {(sandbox / "loop").string(), (sandbox / std::string(300, 'x')).string()}) {
     expect_refused(sandbox.run_rtctl({"tune", "show", folder}), folder);
     expect_refused(sandbox.run_rtctl({"tune", "--resume", folder}), folder);
     expect_refused(sandbox.run_rtctl({"tune", short_sweep(), "--dir", folder}), folder);

@@ -46,8 +46,6 @@ TEST_F(Supervision, ItsLogHasItsNameInIt) {
   EXPECT_THAT(text, HasSubstr(" worker] warning: the loss is nan"));
 }
 
-TEST_F(Supervision, SelfIsForActorsOnly) { EXPECT_THROW(rt::self(), Exception); }
-
 TEST_F(Supervision, MemoryAndNamedResourcesAreReservedUntilTheActorEnds) {
   const auto first = spawn({.memory = 600 << 20, .resources = {{"licence", 1}}});
   first.call<&Worker::pid>().get();
@@ -97,21 +95,6 @@ TEST_F(Supervision, ItsCallsHaveItsDeadlineAndItsBound) {
   ASSERT_FALSE(refused) << "the first one still runs";
   EXPECT_EQ(refused.error().code, Code::Unavailable);
   EXPECT_THAT(refused.error().message, HasSubstr("its max_pending_calls is 1"));
-}
-
-TEST_F(Supervision, ActorsAreListedAndFoundByNamespace) {
-  spawn({.name = "here"}).call<&Worker::pid>().get();
-  const auto there = spawn({.name = "there", .name_space = "other"});
-  there.call<&Worker::pid>().get();
-  const auto listed = cluster->list_actors("other");
-  ASSERT_EQ(listed->size(), 1u);
-  EXPECT_EQ(listed->at(0).name, "there");
-  EXPECT_EQ(listed->at(0).class_name, "supervision_test::Worker");
-  EXPECT_EQ(listed->at(0).state, ActorState::Running);
-  EXPECT_EQ(cluster->list_actors()->size(), 2u);
-  EXPECT_EQ(cluster->get_actor<Worker>("there", "other")->id(), there.id());
-  EXPECT_THAT(cluster->get_actor<Worker>("there").error().message,
-              AllOf(HasSubstr("in namespace 'test'"), HasSubstr("there is one in namespace 'other'")));
 }
 
 // --- memory ------------------------------------------------------------------------------------------------------

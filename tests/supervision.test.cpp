@@ -75,13 +75,6 @@ TEST_F(Supervision, AWatchTellsAnExitCodeASignalAndWhoKilled) {
   EXPECT_THAT(killed.killed_by, StartsWith("actor 'killer' (supervision_test::Worker, pid "));
 }
 
-TEST_F(Supervision, AWatchTellsWhatAConstructorThrew) {
-  Watch watch = rt::watch(spawn({}, "throw"));
-  const ActorDeath death = next(watch);
-  EXPECT_EQ(death.kind, DeathKind::ConstructorThrew);
-  EXPECT_EQ(death.cause, "the constructor threw: no such table: weights");
-}
-
 TEST_F(Supervision, AWatchHearsOfADeathThatWasBeforeIt) {
   const auto actor = spawn(), other = spawn();
   EXPECT_EQ(error_of(actor.call<&Worker::crash>(4)).code, Code::MaybeRan);
@@ -113,17 +106,6 @@ TEST_F(Supervision, ChildrenDieWithTheActorThatSpawnedThem) {
   EXPECT_EQ(death.kind, DeathKind::ParentEnded);
   EXPECT_THAT(death.cause, AllOf(HasSubstr("its parent, actor 'parent'"), HasSubstr("has ended")));
   EXPECT_TRUE(is_gone(pid));
-}
-
-TEST_F(Supervision, ADetachedChildOutlivesTheActorThatSpawnedIt) {
-  const auto parent = spawn({.name = "parent", .name_space = "family"});
-  parent.call<&Worker::spawn_child>("child", true).get();
-  const auto child = cluster->get_actor<Worker>("child", "family").get();
-  const pid_t pid = child.call<&Worker::pid>().get();
-  Watch watch = rt::watch(parent);
-  parent.call<&Worker::leave>();
-  next(watch);
-  EXPECT_EQ(child.call<&Worker::pid>().result(kLimit).get(), pid);
 }
 
 TEST_F(Supervision, AGrandchildWithASessionOfItsOwnDiesWithAnActorHoweverThatEnds) {

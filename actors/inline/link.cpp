@@ -32,20 +32,26 @@ Status InlineLink::send_with(FrameType type, std::uint64_t route, std::string_vi
 }
 
 void InlineLink::arrive(Message message) {
-  if (is_closed_ || !handlers_.on_frame) return;
-  if (is_held_) return late_.push_back(std::move(message));
+  if (is_closed_ || !handlers_.on_frame || self_.is_ending) return;
+  if (is_held_ || !kept_.empty()) return (void)kept_.push_back(std::move(message));
+  hand_out(std::move(message));
+}
+
+void InlineLink::hand_out(Message message) {
+  if (!handlers_.on_frame) return;
   const auto kept = shared_from_this();
   const auto on_frame = handlers_.on_frame;  // it may close this
   on_frame({message.type, message.route, message.body, message.objects.empty() ? nullptr : &message.objects});
 }
 
+// What was held arrives before anything that is sent from now on.
 void InlineLink::resume() {
-  if (!std::exchange(is_held_, false)) return;
+  is_held_ = false;
   scheduler_.post(self_, [self = shared_from_this()] {
-    while (!self->late_.empty() && !self->is_held_) {
-      Message next = std::move(self->late_.front());
-      self->late_.pop_front();
-      self->arrive(std::move(next));
+    while (!self->kept_.empty() && !self->is_held_ && !self->is_closed_) {
+      Message next = std::move(self->kept_.front());
+      self->kept_.pop_front();
+      self->hand_out(std::move(next));
     }
   });
 }

@@ -36,6 +36,7 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
     Attachments objects;
   };
   void arrive(Message message);
+  void hand_out(Message message);
   void on_peer_closed();
 
   Scheduler& scheduler_;
@@ -44,9 +45,8 @@ class InlineLink final : public Transport, public std::enable_shared_from_this<I
   std::weak_ptr<InlineLink> other_;
   Handlers handlers_;
   std::shared_ptr<InlineLink> keeps_itself_;
-  bool is_closed_ = false;
-  bool is_held_ = false;
-  std::deque<Message> late_;  // what arrived while it was held
+  bool is_closed_ = false, is_held_ = false;
+  std::deque<Message> kept_;  // that arrived while it was held
 };
 
 }  // namespace rt::detail

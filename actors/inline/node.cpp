@@ -17,7 +17,14 @@
 namespace rt::detail {
 
 using wire::Control;
-using wire::text;
+
+namespace {
+
+std::string address_of(const WorkerStart& start) {
+  return std::to_string(start.actor) + "." + std::to_string(start.incarnation);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<InlineNode>> InlineNode::start(const ConnectOptions& options) {
   std::unique_ptr<InlineNode> node(new InlineNode);
@@ -103,10 +110,10 @@ std::shared_ptr<Client> InlineNode::join_driver(const std::string& name_space) {
   return joined;
 }
 
-// An actor's address is its number.
 Result<std::shared_ptr<Transport>> InlineNode::connect(Party& from, const std::string& address) {
   const auto to = workers_.find(std::stoull(address));
-  if (to == workers_.end()) return Error{Code::NotSent, "the actor has ended"};
+  if (to == workers_.end() || address_of(to->second.worker->start()) != address)
+    return Error{Code::NotSent, "the actor has ended"};
   const auto [caller, callee] = InlineLink::make_pair(scheduler_, from, to->second.worker->party());
   to->second.worker->accept(callee);
   if (const auto self = workers_.find(from.actor); self != workers_.end()) self->second.worker->keep(caller);
@@ -169,13 +176,13 @@ void InlineNode::start_worker(wire::StartWorker::Reader start) {
   kept.client = next_client_++;
   kept.worker = std::make_unique<InlineWorker>(scheduler_, read_worker_start(start));
   InlineWorker& worker = *kept.worker;
-  worker.party().on_ended = [this, actor] { bury(actor); };
-  worker.join(join(worker.party(), kept.client, [&](const auto& link) { worker.keep(link); }));
+  worker.join(join(worker.party(), kept.client, [&](const auto& link) { worker.keep(link); }),
+              [this, actor] { bury(actor); });
   tell_head([&](Control::Builder control) {
     auto started = control.initWorkerStarted();
     started.setActor(actor);
     started.setIncarnation(start.getIncarnation());
-    started.setAddress(std::to_string(actor));
+    started.setAddress(address_of(worker.start()));
     started.setPid(static_cast<std::uint32_t>(::getpid()));
     started.setClient(kept.client);
   });

@@ -15,7 +15,10 @@ TimePoint now() { return SystemClock().now(); }
 
 }  // namespace
 
-Scheduler::Scheduler() : poller_(RingPoller::of(io_)), parties_{&driver_} { poller_.take_turns(*this); }
+Scheduler::Scheduler() : poller_(RingPoller::of(io_)), parties_{&driver_} {
+  driver_.strands.push_back(&driver_strand_);
+  poller_.take_turns(*this);
+}
 
 void Scheduler::check_thread() const {
   if (std::this_thread::get_id() != thread_)
@@ -25,31 +28,48 @@ void Scheduler::check_thread() const {
          "order; do without the other thread, or run without RT_LOCAL"});
 }
 
-// --- parties --------------------------------------------------------------------------------------------------------
+// --- who takes part -------------------------------------------------------------------------------------------------
 
-void Scheduler::begin(Party& party) {
-  party.fiber = std::make_unique<Fiber>([&party] { party.body(); });
-  parties_.push_back(&party);
-  ready_.push_back(&party);
+void Scheduler::add(Party& party) { parties_.push_back(&party); }
+
+void Scheduler::begin(Strand& strand) {
+  strand.fiber = std::make_unique<Fiber>([&strand] { strand.body(); });
+  strand.party.strands.push_back(&strand);
+  ready_.push_back(&strand);
+}
+
+void Scheduler::make_ready(Strand& strand) {
+  if (strand.waits_for && waiting_.erase(strand.waits_for) > 0) ready_.push_back(&strand);
 }
 
 void Scheduler::end(Party& party) {
   party.is_ending = true;
-  if (party.waits_for && waiting_.erase(party.waits_for) > 0) ready_.push_back(&party);
+  for (Strand* const strand : party.strands) end(*strand);
+}
+
+void Scheduler::end(Strand& strand) {
+  if (strand.is_closing) return;
+  strand.is_ending = true;
+  make_ready(strand);
+}
+
+void Scheduler::remove(Strand& strand) {
+  std::erase(strand.party.strands, &strand);
+  std::erase(ready_, &strand);
 }
 
 void Scheduler::remove(Party& party) {
   std::erase(parties_, &party);
-  std::erase(ready_, &party);
   std::erase_if(events_, [&](const Event& event) { return event.to == &party; });
 }
 
-Scheduler::InTheNameOf::InTheNameOf(Scheduler& scheduler, Party& party)
+Scheduler::InTheNameOf::InTheNameOf(Scheduler& scheduler, Party& party, Executor* executor, RunningCall* call,
+                                    Blocking* blocking)
     : scheduler_(scheduler),
       before_(std::exchange(scheduler.current_, &party)),
-      executor_(std::exchange(Executor::current(), party.executor)),
-      call_(std::exchange(RunningCall::current(), party.call)),
-      blocking_(Blocking::of_process().exchange(party.blocking)) {
+      executor_(std::exchange(Executor::current(), executor)),
+      call_(std::exchange(RunningCall::current(), call)),
+      blocking_(Blocking::of_process().exchange(blocking)) {
   set_worker_context(party.context);
 }
 
@@ -83,24 +103,24 @@ bool Scheduler::wait(Waiter& waiter, TimePoint until) {
 }
 
 void Scheduler::completed(Waiter& waiter) {
-  const auto it = waiting_.find(&waiter);
-  if (it == waiting_.end()) return;
-  ready_.push_back(it->second);
-  waiting_.erase(it);
+  if (const auto it = waiting_.find(&waiter); it != waiting_.end()) make_ready(*it->second);
 }
 
 // A look that doesn't wait gives one turn to all that was sent before it.
 bool Scheduler::wait_in_fiber(Waiter& waiter, TimePoint until) {
-  Party& self = *running_;
+  Strand& self = *running_;
   if (!self.is_ending) {
     self.waits_for = &waiter;
     self.until = until;
     waiting_[&waiter] = &self;
-    if (until <= now()) post(self, [this, &waiter] { completed(waiter); });
+    if (until <= now())
+      post(self.party, [this, &self, &waiter] {
+        if (self.waits_for == &waiter) make_ready(self);
+      });
     self.fiber->pause();
+    waiting_.erase(&waiter);
     self.waits_for = nullptr;
     self.until = TimePoint::max();
-    waiting_.erase(&waiter);
   }
   if (self.is_ending && std::uncaught_exceptions() == 0) throw WorkerEnds{};
   if (const auto why = std::exchange(self.gives_up, std::nullopt)) throw Exception(*why);
@@ -108,6 +128,12 @@ bool Scheduler::wait_in_fiber(Waiter& waiter, TimePoint until) {
 }
 
 bool Scheduler::wait_on_own_stack(Waiter& waiter, TimePoint until) {
+  struct Before {  // again afterwards: what is sent may itself wait
+    Strand& strand;
+    Waiter* const waits_for = strand.waits_for;
+    ~Before() { strand.waits_for = waits_for; }
+  } const before{driver_strand_};
+  driver_strand_.waits_for = &waiter;
   const bool only_looks = until <= now();
   while (!waiter.is_done()) {
     if (!step() && (only_looks || !pass_time(until))) break;
@@ -118,7 +144,7 @@ bool Scheduler::wait_on_own_stack(Waiter& waiter, TimePoint until) {
 
 bool Scheduler::step() {
   if (!ready_.empty()) {
-    Party& next = *ready_.front();
+    Strand& next = *ready_.front();
     ready_.pop_front();
     take_turn(next);
     return true;
@@ -127,8 +153,6 @@ bool Scheduler::step() {
     const Event event = std::move(events_.front());
     events_.pop_front();
     const InTheNameOf party(*this, *event.to);
-    Executor::current() = nullptr;
-    RunningCall::current() = nullptr;
     event.run();
     return true;
   }
@@ -136,35 +160,38 @@ bool Scheduler::step() {
   return io_.poll_one() > 0;
 }
 
-void Scheduler::take_turn(Party& party) {
+void Scheduler::take_turn(Strand& strand) {
   {
-    const InTheNameOf itself(*this, party);
-    Party* const before = std::exchange(running_, &party);
-    party.fiber->resume();
+    const InTheNameOf itself(*this, strand.party, strand.executor, strand.call, strand.blocking);
+    Strand* const before = std::exchange(running_, &strand);
+    strand.fiber->resume();
     running_ = before;
-    party.executor = Executor::current();
-    party.call = RunningCall::current();
-    party.blocking = Blocking::of_process();
+    strand.executor = Executor::current();
+    strand.call = RunningCall::current();
+    strand.blocking = Blocking::of_process();
   }
-  if (!party.fiber->has_ended()) return;
-  const auto on_ended = std::move(party.on_ended);
+  if (!strand.fiber->has_ended()) return;
+  remove(strand);
+  const auto on_ended = std::move(strand.on_ended);
   on_ended();
 }
 
 // Nothing is ready. False: the wait on the thread's own stack is over, as its time is.
 bool Scheduler::pass_time(TimePoint until) {
   if (WaitGraph(parties_).break_a_circle()) return true;
-  Party* first = nullptr;
+  Strand* first = nullptr;
   for (Party* const party : parties_)
-    if (party->waits_for && party->until < until) {
-      first = party;
-      until = party->until;
-    }
+    for (Strand* const strand : party->strands)
+      if (strand->waits_for && strand->until < until) {
+        first = strand;
+        until = strand->until;
+      }
   io_.restart();
   if ((until == TimePoint::max() ? io_.run_one() : io_.run_one_until(until)) > 0) return true;
+  constexpr std::chrono::milliseconds kShort{5};  // a wait that short is begun again and again
+  if (until != TimePoint::max() && until - now() < kShort) std::this_thread::sleep_until(until);
   if (first) {
-    waiting_.erase(first->waits_for);
-    ready_.push_back(first);
+    make_ready(*first);
     return true;
   }
   if (until != TimePoint::max()) return false;
@@ -175,11 +202,10 @@ bool Scheduler::pass_time(TimePoint until) {
 // All wait, and no time that passes changes it.
 void Scheduler::end_a_wait() {
   const WaitGraph::End end = WaitGraph(parties_).end_of(driver_);
-  if (end.call) return end.waits->client->give_up(*end.call, end.error);
-  if (end.waits == &driver_) throw Exception(end.error);
-  end.waits->gives_up = end.error;
-  waiting_.erase(end.waits->waits_for);
-  ready_.push_back(end.waits);
+  if (end.call) return end.party->client->give_up(*end.call, end.error);
+  if (!end.strand) throw Exception(end.error);
+  end.strand->gives_up = end.error;
+  make_ready(*end.strand);
 }
 
 }  // namespace rt::detail

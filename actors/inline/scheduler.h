@@ -30,18 +30,27 @@ namespace rt::detail {
 class Blocking;
 class Executor;
 
+struct Strand;
+
 // The driver, or an actor.
 struct Party {
   ActorId actor = 0;                 // 0: the driver
   std::string words = "the driver";  // for people
   Client* client = nullptr;
   WorkerContext* context = nullptr;
-  Executor* home = nullptr;  // where its methods run
+  bool is_ending = false;        // it is heard no more
+  std::vector<Strand*> strands;  // that have begun
+};
 
-  // An actor's.
-  std::function<void()> body;      // on its fiber
+// One of the stacks of a party: what is a thread where there are processes. The driver's has no fiber.
+struct Strand {
+  explicit Strand(Party& of) : party(of) {}
+  Party& party;
+  Executor* home = nullptr;        // that it has between two methods
+  std::function<void()> body;      // on its fiber; throws nothing
   std::function<void()> on_ended;  // on the thread's own stack; may destroy this
   bool is_ending = false;          // its waits throw WorkerEnds
+  bool is_closing = false;         // nothing ends it any more: it is about to end
 
   // --- the scheduler's
   std::unique_ptr<Fiber> fiber;
@@ -52,7 +61,8 @@ struct Party {
   RunningCall* call = nullptr;
   Blocking* blocking = nullptr;
 
-  bool is_idle() const { return executor == home && !call; }  // waits for its next call
+  bool is_idle() const { return fiber && executor == home && !call; }  // waits for its next call
+  bool waits_for_no_call() const { return waits_for && !is_idle() && !waits_for->is_for_calls; }
 };
 
 class Scheduler final : public Turns {
@@ -65,15 +75,20 @@ class Scheduler final : public Turns {
   RingPoller& poller() { return poller_; }
   Party& driver() { return driver_; }
 
-  void begin(Party& party);   // an actor; its first turn comes
-  void end(Party& party);     // its waits throw from now on
-  void remove(Party& party);  // one that has ended, with all that is under way to it
+  void add(Party& party);      // an actor
+  void begin(Strand& strand);  // its first turn comes
+  void end(Party& party);      // the waits of its strands throw from now on
+  void end(Strand& strand);
+  void remove(Strand& strand);  // one that has ended
+  void remove(Party& party);    // with all that is under way to it; its strands have ended
   void post(Party& to, std::function<void()> event);
   void drain_timers();  // what is due
+
   // For as long as it lives, what happens is done in the name of `party`.
   class InTheNameOf {
    public:
-    InTheNameOf(Scheduler& scheduler, Party& party);
+    InTheNameOf(Scheduler& scheduler, Party& party, Executor* executor = nullptr, RunningCall* call = nullptr,
+                Blocking* blocking = nullptr);
     ~InTheNameOf();
 
    private:
@@ -98,20 +113,22 @@ class Scheduler final : public Turns {
   bool wait_in_fiber(Waiter& waiter, TimePoint until);
   bool wait_on_own_stack(Waiter& waiter, TimePoint until);
   bool step();
-  void take_turn(Party& party);
+  void take_turn(Strand& strand);
   bool pass_time(TimePoint until);
   void end_a_wait();
+  void make_ready(Strand& strand);
 
   boost::asio::io_context io_{1};
   RingPoller& poller_;
   const std::thread::id thread_ = std::this_thread::get_id();
   Party driver_;
+  Strand driver_strand_{driver_};
   Party* current_ = &driver_;
-  Party* running_ = nullptr;     // whose fiber runs
-  std::vector<Party*> parties_;  // the driver, then in the order of their begin
-  std::deque<Party*> ready_;
+  Strand* running_ = nullptr;    // whose fiber runs
+  std::vector<Party*> parties_;  // the driver, then in the order in which they were added
+  std::deque<Strand*> ready_;
   std::deque<Event> events_;
-  std::unordered_map<const Waiter*, Party*> waiting_;
+  std::unordered_map<const Waiter*, Strand*> waiting_;
 };
 
 }  // namespace rt::detail

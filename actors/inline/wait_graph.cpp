@@ -7,6 +7,16 @@
 
 namespace rt::detail {
 
+namespace {
+
+Strand* strand_for_no_call(const Party& party) {
+  const auto it = std::find_if(party.strands.begin(), party.strands.end(),
+                               [](const Strand* strand) { return strand->waits_for_no_call(); });
+  return it == party.strands.end() ? nullptr : *it;
+}
+
+}  // namespace
+
 // By actor, then in the order of their sending.
 std::vector<CallUnderWay> WaitGraph::awaited_by(const Party& party) {
   if (!party.client) return {};
@@ -39,7 +49,8 @@ std::vector<WaitGraph::Link> WaitGraph::chain_of(Party& first) const {
 std::vector<Party*> WaitGraph::stuck_together() const {
   std::vector<std::pair<Party*, std::vector<CallUnderWay>>> waiting;
   for (Party* const party : parties_)
-    if (auto calls = awaited_by(*party); !calls.empty()) waiting.emplace_back(party, std::move(calls));
+    if (auto calls = awaited_by(*party); !calls.empty() && !strand_for_no_call(*party))
+      waiting.emplace_back(party, std::move(calls));
   const auto can_be_answered = [&](const CallUnderWay& call) {
     return std::none_of(waiting.begin(), waiting.end(),
                         [&](const auto& one) { return one.first->actor == call.actor; });
@@ -79,13 +90,13 @@ bool WaitGraph::break_a_circle() const {
 WaitGraph::End WaitGraph::end_of(Party& first) const {
   const std::vector<Link> chain = chain_of(first);
   const std::string nothing = "nothing can run any more: ";
-  if (chain.empty())
-    return {&first, std::nullopt, {Code::Deadlock, nothing + first.words + " waits for what nobody is about to do"}};
+  const std::string no_call = "waits for what nobody is about to do";
+  if (chain.empty() || strand_for_no_call(first))
+    return {&first, std::nullopt, nullptr, {Code::Deadlock, nothing + first.words + " " + no_call}};
   Party* const last = find(chain.back().call.actor);
-  if (!last || last->is_idle())
-    return {chain.back().waits, chain.back().call, {Code::Deadlock, nothing + in_words(chain)}};
-  return {
-      last, std::nullopt, {Code::Deadlock, nothing + in_words(chain) + ", which waits for what nobody is about to do"}};
+  Strand* const strand = last ? strand_for_no_call(*last) : nullptr;
+  if (!strand) return {chain.back().waits, chain.back().call, nullptr, {Code::Deadlock, nothing + in_words(chain)}};
+  return {last, std::nullopt, strand, {Code::Deadlock, nothing + in_words(chain) + ", which " + no_call}};
 }
 
 }  // namespace rt::detail

@@ -13,6 +13,7 @@
 namespace rt::detail {
 
 struct Party;
+struct Strand;
 
 class WaitGraph {
  public:
@@ -21,11 +22,12 @@ class WaitGraph {
   // Where some wait for each other in a circle, the last of their calls fails with Code::Deadlock. False: none do.
   bool break_a_circle() const;
 
-  // Where the waits that begin with `first` come to an end: whose wait it is, for which call (none: for something
-  // else), and the error that says so.
+  // Where the waits that begin with `first` come to an end: whose wait it is, for which call or on which strand it
+  // waits for something else (neither: it is the driver's), and the error that says so.
   struct End {
-    Party* waits;
+    Party* party;
     std::optional<CallUnderWay> call;
+    Strand* strand;
     Error error;
   };
   End end_of(Party& first) const;

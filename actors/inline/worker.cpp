@@ -1,5 +1,6 @@
 #include "rt/actors/inline/worker.h"
 
+#include "rt/actors/inline/fibers.h"
 #include "rt/actors/self.h"
 
 namespace rt::detail {
@@ -11,8 +12,8 @@ InlineWorker::InlineWorker(Scheduler& scheduler, WorkerStart start)
       serving_(mailbox_) {
   party_.actor = start_.actor;
   party_.words = "actor " + (start_.name.empty() ? std::to_string(start_.actor) : "'" + start_.name + "'");
-  party_.home = &mailbox_;
-  party_.body = [this] { live(); };
+  strand_.home = &mailbox_;
+  strand_.body = [this] { live(); };
 }
 
 // In its name: what its calls' ends set off is part of it, and goes with it.
@@ -28,7 +29,7 @@ InlineWorker::~InlineWorker() {
   scheduler_.remove(party_);
 }
 
-void InlineWorker::join(std::shared_ptr<Client> client) {
+void InlineWorker::join(std::shared_ptr<Client> client, std::function<void()> on_ended) {
   client_ = std::move(client);
   context_ = context_of(start_, *client_);
   context_.cpuset.clear();  // it is pinned to nothing
@@ -45,7 +46,9 @@ void InlineWorker::join(std::shared_ptr<Client> client) {
     context_.stop.request_stop();
     context_.leave();
   });
-  scheduler_.begin(party_);
+  strand_.on_ended = std::move(on_ended);
+  scheduler_.add(party_);
+  scheduler_.begin(strand_);
 }
 
 void InlineWorker::accept(std::shared_ptr<InlineLink> caller) {
@@ -56,10 +59,11 @@ void InlineWorker::accept(std::shared_ptr<InlineLink> caller) {
 void InlineWorker::live() {
   has_begun_ = true;
   try {
-    if (!party_.is_ending) serve();
+    if (!strand_.is_ending) serve();
   } catch (const WorkerEnds&) {
   }
-  party_.is_ending = false;  // its destructor may wait, as that of one that leaves may
+  strand_.is_closing = true;
+  party_.is_ending = strand_.is_ending = false;  // its destructor may wait, as that of one that leaves may
   serving_.close();
 }
 
@@ -71,8 +75,9 @@ void InlineWorker::serve() {
     return;
   }
   Serving::Actor actor = take_up(start_, *std::move(object), *client_);
-  actor.threads = 1;  // all of them are one
-  actor.groups.clear();
+  actor.make_group = [this](std::uint32_t count, CallGroup::Run run) {
+    return std::make_unique<InlineFibers>(scheduler_, party_, count, std::move(run));
+  };
   serving_.open(std::move(actor));
   serving_.serve();
 }

@@ -2,7 +2,7 @@
 // InlineWorker: an actor without a process of its own (what run_worker is in one): its mailbox, its methods, its own
 // place in the cluster, on a fiber of the scheduler.
 //
-// Owner: InlineNode. It begins when the scheduler gives it its first turn, and has ended when `party().on_ended` is
+// Owner: InlineNode. It begins when the scheduler gives it its first turn, and has ended when `on_ended` is
 // called: it left, was killed (its stack is unwound by WorkerEnds, at its next wait), or couldn't be constructed. Its
 // object is destroyed in each case: there is no process whose end would take its memory.
 
@@ -22,7 +22,7 @@ class InlineWorker {
   InlineWorker(Scheduler& scheduler, WorkerStart start);
   ~InlineWorker();
 
-  void join(std::shared_ptr<Client> client);  // before its first turn
+  void join(std::shared_ptr<Client> client, std::function<void()> on_ended);
   void accept(std::shared_ptr<InlineLink> caller);
   void keep(const std::shared_ptr<InlineLink>& link) { links_.push_back(link); }  // it is closed when this ends
 
@@ -39,6 +39,7 @@ class InlineWorker {
   Scheduler& scheduler_;
   const WorkerStart start_;
   Party party_;
+  Strand strand_{party_};  // its methods run here, but where it has more than one
   WorkerContext context_;
   Mailbox mailbox_;
   Serving serving_;

@@ -30,6 +30,8 @@ class Waiter {
   bool is_done() const { return word_.load(std::memory_order_acquire) == Done; }
   void reset();  // by the thread that will wait, while nobody else knows of it
 
+  bool is_for_calls = false;  // what is waited for are calls: where one thread runs all, these say who waits for whom
+
  private:
   friend class RingPoller;
   enum : std::uint32_t { Pending = 0, Asleep = 1, Lead = 2, Done = 3 };

@@ -23,10 +23,9 @@ namespace rt {
 
 class Attachments;
 
-enum class FrameType : std::uint32_t { Control = 1, Call = 2, Reply = 3, Cancel = 4 };
+enum class FrameType : std::uint32_t { Control = 1, Call = 2, Reply = 3, Cancel = 4, Grant = 5, Probe = 6 };
 constexpr bool is_frame_type(std::uint32_t type) {
-  return type >= static_cast<std::uint32_t>(FrameType::Control) &&
-         type <= static_cast<std::uint32_t>(FrameType::Cancel);
+  return type >= static_cast<std::uint32_t>(FrameType::Control) && type <= static_cast<std::uint32_t>(FrameType::Probe);
 }
 
 struct Frame {

@@ -9,7 +9,7 @@
 
 namespace rt::wire {
 
-// Of a reply. All but Returned and Threw mean that the method didn't run, or ended early as it was asked to.
+// Of a reply. All but Returned, Threw and Item mean that the method didn't run, or ended early as it was asked to.
 enum class Outcome : std::uint16_t {
   Returned = 0,
   Threw = 1,  // the body is a Thrown
@@ -17,11 +17,12 @@ enum class Outcome : std::uint16_t {
   WrongClass = 3,  // the method takes objects of another class
   Cancelled = 4,   // before it began, or where it waited
   Expired = 5,     // its deadline had passed before it began
-  Lost = 6,        // an object that it refers to is gone; the body says it
+  Item = 6,        // one of a stream: more follow, and its end
+  Lost = 7,        // an object that it refers to is gone; the body says it
 };
 
 struct CallHeader {
-  std::uint64_t method = 0;
+  std::uint64_t method = 0;      // of a grant: how many items more
   std::uint64_t sequence = 0;    // joins a reply to its call; 0: one way
   std::int64_t deadline_ns = 0;  // CLOCK_MONOTONIC; 0: none
   std::uint32_t incarnation = 0;

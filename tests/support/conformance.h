@@ -55,7 +55,26 @@ class Person {
   void meet(rt::Actor<Person> other) { other_ = other; }
   int add_to_other(int by) { return other_.call<&Person::add>(by).get(); }
   void let_other_fail(std::string why) { other_.call<&Person::fail>(why).get(); }
+  void wait_for_ever(rt::Actor<Person> other) { (void)rt::watch(other).next(); }
   int meet_in_a_circle() { return other_.call<&Person::add_to_other>(1).get(); }
+  // Each waits for the next one, `steps` times.
+  int walk(int steps) { return steps == 0 ? n_ : other_.call<&Person::walk>(steps - 1).get(); }
+  int wait_for_gentle_other() { return other_.call<&Person::add_gently>(1).get(); }
+  int wait_for_both(rt::Actor<Person> idle) {
+    const std::vector both{idle.call<&Person::add>(1), other_.call<&Person::walk>(1)};
+    rt::wait_all(both);
+    return both[1].get();
+  }
+  rt::Stream<int> count_to(int end) {
+    for (int i = 0; i < end; ++i) co_yield i;
+    if (end == 3) throw std::out_of_range("no fourth");
+  }
+  rt::Task<int> sum_of_others(int end) {
+    auto numbers = other_.call<&Person::count_to>(end);
+    int sum = 0;
+    while (const auto number = co_await numbers.next()) sum += *number;
+    co_return sum;
+  }
   void tell_other(std::string what) { other_.call<&Person::note>(what).get(); }
   void tell_other_and_fail(std::string why) {
     try {
@@ -79,6 +98,7 @@ class Person {
   void set_key(std::string key, std::string value) {
     rt::detail::worker_context().client->keys().set(key, value).get();
   }
+  std::string wait_slowly(std::string key) { return wait_for_key(key); }  // in the group "slow"
   // Both wait, and each for what the other one does while it waits.
   int meet_at(std::string mine, std::string theirs) {
     set_key(mine, "here");
@@ -93,6 +113,13 @@ class Person {
   rt::Actor<Person> other_;
   std::vector<std::string> notes_;
 };
+
+}  // namespace conformance
+
+template <>
+inline constexpr std::string_view rt::thread_group<&conformance::Person::wait_slowly> = "slow";
+
+namespace conformance {
 
 // Its first `failures` incarnations can't be constructed.
 class Fragile {
@@ -147,6 +174,14 @@ class PeopleTest : public ClusterTest {
     auto one = person();
     one.call<&conformance::Person::meet>(other).get();
     return one;
+  }
+  // From its return to `let_go` it is in the middle of a method.
+  void hold(const Actor<conformance::Person>& actor) {
+    actor.call<&conformance::Person::meet_at>("is held", "go");
+    person().call<&conformance::Person::wait_for_key>("is held").get();
+  }
+  void let_go() {
+    for (const char* key : {"go", "go left"}) person().call<&conformance::Person::set_key>(key, "").get();
   }
   std::string me() const { return "the driver (pid " + std::to_string(::getpid()) + ")"; }
 };
