@@ -290,6 +290,7 @@ TEST_F(FullStore, IsSaidAndCallsGoThroughTheRings) {
 TEST_F(Objects, KillsAtRandomLeaveNothing) {
   std::mt19937 random(20261201);
   std::vector<Actor<Reader>> readers{cluster->spawn<Reader>(), cluster->spawn<Reader>()};
+  readers[0].call<&Reader::keep>(cluster->put(numbers())).get();  // a passer may die before it has passed one on
   for (int round = 0; round < 15; ++round) {
     auto passer = cluster->spawn<Passer>();
     const int pid = passer.call<&Passer::pid>().get();
