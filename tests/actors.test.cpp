@@ -265,6 +265,14 @@ TEST_F(Programs, ThePipelineExampleKeepsFewUnderWay) {
   EXPECT_EQ(run(built_program("pipeline")).output, "1600 letters, at most 8 items at once in the middle\n");
 }
 
+TEST_F(Programs, TheSupervisedExampleGoesOnAfterItsParsersCrash) {
+  EXPECT_EQ(run(built_program("supervised")).output,
+            "sum 7\n"
+            "lost 'crash': the parser died under it\n"
+            "lost 'three': it threw\n"
+            "the parser died of signal 6 (SIGABRT) and runs for the 2nd time; the reader runs for the 1st\n");
+}
+
 TEST_F(Programs, TheExamplesSayTheSameInline) {
   const std::vector<std::string> is_inline{"RT_LOCAL=inline"};
   for (const char* example : {"ring", "parameter_server", "pipeline"})
