@@ -252,21 +252,6 @@ TEST_F(Objects, AConstructorsRefIsThereForEachIncarnation) {
   EXPECT_TRUE(is_empty_soon());
 }
 
-TEST_F(Objects, OneThatIsGoneIsLostInWords) {
-  Encoder kept_as_bytes;
-  encode(kept_as_bytes, cluster->put(numbers()));
-  const std::string bytes = kept_as_bytes.take();
-  kept_as_bytes.clear();
-  Decoder from(bytes, &cluster->client());
-  try {
-    decode<Ref<std::vector<double>>>(from);
-    FAIL() << "nothing held it";
-  } catch (const Exception& e) {
-    EXPECT_EQ(e.code(), Code::Lost);
-    EXPECT_THAT(e.what(), HasSubstr("is gone"));
-  }
-}
-
 class FullStore : public Objects {
  protected:
   FullStore() : Objects(16 << 20) {}

@@ -99,16 +99,6 @@ TEST_F(Tasks, RunManyOnAsManyProcessesAsThereAreSlots) {
   EXPECT_LE(all.size(), 2u);
 }
 
-TEST_F(Tasks, AnExceptionComesWithItsType) {
-  try {
-    cluster->run<&fail>("too far").get();
-    FAIL();
-  } catch (const CallFailed& e) {
-    EXPECT_EQ(e.thrown().type, "std::out_of_range");
-    EXPECT_EQ(e.thrown().text, "too far");
-  }
-}
-
 TEST_F(Tasks, BeginWhenTheirArgumentsAreThere) {
   const auto made = cluster->run<&numbers>(std::size_t{100'000});
   const auto total = cluster->run<&sum>(made);
