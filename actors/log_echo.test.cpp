@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <regex>
 #include <thread>
@@ -90,10 +91,15 @@ TEST_F(LogEchoTest, AFloodSaysHowManyLinesWereLeftOut) {
 }
 
 TEST_F(LogEchoTest, AStreamThatIsClosedEndsTheEchoNotTheProgram) {
+  const auto before = std::signal(SIGPIPE, SIG_DFL);  // it would end this program
   from_.reset();
   write("a", "one\n");
   echo->follow({.path = path("a"), .name = "a 1"});
   echo->finish();
+  sigset_t pending;
+  ASSERT_EQ(::sigpending(&pending), 0);
+  EXPECT_EQ(::sigismember(&pending, SIGPIPE), 0) << "nor does it wait for a thread that lets it in";
+  std::signal(SIGPIPE, before);
 }
 
 }  // namespace

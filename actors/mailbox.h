@@ -112,7 +112,7 @@ class Mailbox final : public Executor {
   Queue jobs_;
   std::deque<Letter> letters_;
   std::size_t count_ = 0, bytes_ = 0;             // of these and of those set aside, and of their arguments
-  std::vector<std::shared_ptr<Transport>> held_;  // that may send no more for now
+  std::vector<std::shared_ptr<Transport>> held_;  // until there is room again
 };
 
 }  // namespace rt::detail

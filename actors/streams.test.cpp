@@ -45,7 +45,9 @@ TEST_F(ServingTest, AReadersDeathEndsItsStreams) {
     dies.fail_all({Code::Unavailable, "over"});
     other.stop();
   }
-  Thing::gate.wait();
+  Thing::gate.wait();  // its frame has gone
+  EXPECT_LE(Thing::yielded.load(), static_cast<int>(kStreamWindow)) << "long before its end";
+  EXPECT_EQ(call<&Thing::add>(1).get(), 1);
 }
 
 TEST_F(ServingTest, WhatAStreamThrowsComesAfterItsItems) {
